@@ -1,0 +1,111 @@
+"""Which facts apply, and which of them win: the one function behind the prompt and the read-back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from pydantic import Field
+
+from .records import Author, FrozenModel, MemoryRecord, is_absent
+
+DEFAULT_MAX_MEMORIES = 20
+
+
+class Override(FrozenModel):
+    """A value that the narrower one beat, so that a stale guess and a published policy can be told apart."""
+
+    scope: str
+    text: str
+    author: Author
+
+
+class DigestEntry(MemoryRecord):
+    """The record that answers a key, and the wider answers that it outranks, widest last."""
+
+    overrides: tuple[Override, ...] = Field(default=(), exclude_if=is_absent)
+
+
+class MemoryDigest(FrozenModel):
+    """What applies to a request, in rendering order.
+
+    `omitted` counts entries that the ceiling dropped, `pinned_omitted` those of them that were pinned:
+    more is pinned than the block holds. `recalled` is true when relevance picked the entries.
+    """
+
+    digest_id: str | None = Field(default=None, exclude_if=is_absent)
+    scopes: tuple[str, ...]
+    entries: tuple[DigestEntry, ...]
+    omitted: int = 0
+    pinned_omitted: int = 0
+    recalled: bool = False
+
+    @property
+    def partial(self) -> bool:
+        """Whether absence from the entries proves nothing."""
+        return self.recalled or self.omitted > 0
+
+
+def resolve_digest(
+    records: Iterable[MemoryRecord],
+    scopes: Sequence[str],
+    max_memories: int = DEFAULT_MAX_MEMORIES,
+    ranked: bool = False,
+) -> MemoryDigest:
+    """Resolve records into at most `max_memories` entries, one a key (spec section 4).
+
+    Records outside `scopes` are dropped, not trusted. `scopes` go from most to least specific. When `ranked`,
+    the order of `records` is their relevance and a key is as relevant as its best-placed record.
+    """
+    rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
+    by_key: dict[str, list[MemoryRecord]] = {}
+    for record in records:
+        if record.scope in rank:
+            by_key.setdefault(record.key, []).append(record)
+
+    entries = [_resolve_key(held, rank) for held in by_key.values()]
+    if ranked:
+        pinned = _selection_order([entry for entry in entries if entry.pinned], rank)
+        ordered = pinned + [entry for entry in entries if not entry.pinned]
+    else:
+        ordered = _selection_order(entries, rank)
+
+    chosen, dropped = ordered[: max(max_memories, 0)], ordered[max(max_memories, 0) :]
+    # The rendering order never depends on score or age: it must not move from turn to turn.
+    chosen.sort(key=lambda entry: (not entry.pinned, rank[entry.scope], entry.key))
+    return MemoryDigest(
+        scopes=tuple(scopes),
+        entries=tuple(chosen),
+        omitted=len(dropped),
+        pinned_omitted=sum(entry.pinned for entry in dropped),
+        recalled=ranked,
+    )
+
+
+def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
+    """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
+    newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
+    at_scope: dict[str, MemoryRecord] = {}
+    for record in newest_first:
+        at_scope.setdefault(record.scope, record)
+    winner, *beaten = sorted(at_scope.values(), key=lambda record: rank[record.scope])
+    return as_entry(
+        winner,
+        pinned=any(record.pinned for record in held),
+        overrides=tuple(Override(scope=r.scope, text=r.text, author=r.origin.author) for r in beaten),
+    )
+
+
+def as_entry(record: MemoryRecord, *, pinned: bool, overrides: tuple[Override, ...]) -> DigestEntry:
+    """The entry that shows `record`: a pin belongs to the question, so it may come from a beaten record."""
+    fields = {name: getattr(record, name) for name in MemoryRecord.model_fields}
+    # model_construct: the values come out of a validated record, and a turn builds hundreds of these.
+    return DigestEntry.model_construct(**{**fields, "pinned": pinned, "overrides": overrides})
+
+
+def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[DigestEntry]:
+    """Pinned first, then scope order, then newest, then key: by stable sorts, the least significant first."""
+    ordered = sorted(entries, key=attrgetter("key"))
+    ordered.sort(key=attrgetter("updated_at"), reverse=True)
+    ordered.sort(key=lambda entry: (not entry.pinned, rank[entry.scope]))
+    return ordered

@@ -1,0 +1,227 @@
+"""What is remembered: `MemoryRecord` and the values inside it.
+
+Reading is lenient and writing is strict. A record that a foreign provider returns is accepted as it is
+(rendering makes it harmless); `normal_text`, `normal_key` and `normal_tags` are the gate for what is written.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from .errors import InvalidInput, echo
+
+MAX_KEY_CHARS: Final = 100
+MAX_TAGS: Final = 16
+MAX_TAG_CHARS: Final = 40
+
+Author = Literal["agent", "human"]
+Kind = Literal["semantic", "procedural", "episodic", "working", "session", "shared", "insight"]
+Provenance = Literal["user", "tool", "extraction", "reflection", "induction", "imported"]
+Status = Literal["active", "quarantined"]
+Owner = Literal["user", "agent", "shared"]
+Sensitivity = Literal["public", "internal", "secret"]
+Extraction = Literal["allow", "skip"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+def canonical_instant(value: object) -> str:
+    """An instant as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`, so that strings compare in time order.
+
+    Takes an ISO 8601 string or a datetime, with any offset; finer than a millisecond is cut off.
+
+    Raises:
+        ValueError: not a time, or a time without a zone.
+    """
+    moment = value
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise ValueError(f"is not an ISO 8601 time: {echo(value)}; write it like 2026-03-01T09:00:00Z") from None
+    if not isinstance(moment, datetime):
+        raise ValueError(f"is not a time: {echo(value)}; write it like 2026-03-01T09:00:00Z")  # noqa: TRY004 - pydantic reports ValueError
+    if moment.utcoffset() is None:
+        raise ValueError(f"has no time zone: {echo(value)}; end it with Z or an offset such as +02:00")
+    try:
+        utc = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"is outside the years 1 to 9999: {echo(value)}") from None
+    # strftime does not pad years below 1000 on every platform; isoformat does.
+    return utc.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+Instant = Annotated[str, BeforeValidator(canonical_instant)]
+"""A UTC instant in the one stored and shown form (`canonical_instant`)."""
+
+
+def is_absent(value: Any) -> bool:
+    """In JSON an absent value is left out, never null; an empty tuple of tags or overrides counts as absent."""
+    return value is None or value == ()
+
+
+class FrozenModel(BaseModel):
+    """Base of the values that enter and leave: immutable, and strict about unknown names."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MemoryOrigin(FrozenModel):
+    """Who said it and where. The thread may be gone: a pointer that may dangle."""
+
+    author: Author
+    thread_id: str | None = Field(default=None, exclude_if=is_absent)
+    run_id: str | None = Field(default=None, exclude_if=is_absent)
+    actor_ref: str | None = Field(default=None, exclude_if=is_absent)
+
+
+class MemoryRecord(FrozenModel):
+    """One fact about one question (`key`) at one scope, with who said it. Immutable."""
+
+    id: str = Field(min_length=1)
+    key: str
+    text: str
+    scope: str
+    origin: MemoryOrigin
+    created_at: Instant | None = Field(default=None, exclude_if=is_absent)
+    updated_at: Instant
+    version: int = Field(default=1, ge=1)
+    pinned: bool = False
+    kind: Kind = "semantic"
+    provenance: Provenance | None = Field(default=None, exclude_if=is_absent)
+    status: Status = "active"
+    owner: Owner | None = Field(default=None, exclude_if=is_absent)
+    sensitivity: Sensitivity = "internal"
+    tags: tuple[str, ...] = Field(default=(), exclude_if=is_absent)
+    importance: float | None = Field(default=None, ge=0, le=1, exclude_if=is_absent)
+    confidence: float | None = Field(default=None, ge=0, le=1, exclude_if=is_absent)
+    valid_from: Instant | None = Field(default=None, exclude_if=is_absent)
+    valid_to: Instant | None = Field(default=None, exclude_if=is_absent)
+    supersedes: str | None = Field(default=None, exclude_if=is_absent)
+    superseded_by: str | None = Field(default=None, exclude_if=is_absent)
+    subject: str | None = Field(default=None, exclude_if=is_absent)
+    predicate: str | None = Field(default=None, exclude_if=is_absent)
+    object: str | None = Field(default=None, exclude_if=is_absent)
+    extraction: Extraction | None = Field(default=None, exclude_if=is_absent)
+
+
+# --- normalising ------------------------------------------------------------------------------------
+
+_BREAKS = re.compile("[\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]+")
+# Controls, bidirectional marks and overrides, and characters that show nothing. U+200C and U+200D
+# (joiners) and the tag characters of flag emoji are judged by their neighbours below.
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+_FLAG = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f]")
+_JOINER = re.compile("[\u200c\u200d]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_SPACES = re.compile(r"\s+")
+
+
+def _joins(text: str, index: int) -> bool:
+    """Whether the joiner at `index` stands inside a word or an emoji, which need it to be read right."""
+
+    def holds(neighbour: str) -> bool:
+        return neighbour == "\ufe0f" or unicodedata.category(neighbour)[:1] in "LM" or (
+            unicodedata.category(neighbour) in {"So", "Sk"}
+        )
+
+    return 0 < index < len(text) - 1 and holds(text[index - 1]) and holds(text[index + 1])
+
+
+def visible_line(text: str) -> str:
+    """Text as one line that shows all it holds: NFC, trimmed, no control, bidirectional or zero-width characters.
+
+    Total: any string at all has a result. Lone surrogates become U+FFFD, so that the result can be encoded.
+    """
+    text = _SURROGATE.sub("\ufffd", text)
+    text = _HIDDEN.sub("", _BREAKS.sub(" ", text))
+    text = _FLAG.sub(lambda match: match[1] or "", text)
+    if _JOINER.search(text):
+        text = "".join(
+            char for index, char in enumerate(text) if char not in "\u200c\u200d" or _joins(text, index)
+        )
+    return unicodedata.normalize("NFC", text).strip()
+
+
+def _refuse_surrogates(argument: str, text: str) -> None:
+    if found := _SURROGATE.search(text):
+        raise InvalidInput.of(
+            argument, f"holds half of a surrogate pair (U+{ord(found[0]):04X}) at position {found.start()}; send whole characters"
+        )
+
+
+def normal_text(text: str, max_chars: int, argument: str = "fact") -> str:
+    """A fact as it is stored: one visible line of 1 to `max_chars` code points, counted after normalising.
+
+    Raises:
+        InvalidInput: blank, too long or holding a lone surrogate. It is never cut.
+    """
+    _refuse_surrogates(argument, text)
+    line = visible_line(text)
+    if not line:
+        raise InvalidInput.of(argument, "is blank; say the fact in one line")
+    if len(line) > max_chars:
+        raise InvalidInput.of(
+            argument,
+            f"has {len(line)} characters and the limit is {max_chars}; nothing was stored. "
+            "State it shorter, or split it into several facts under keys of their own",
+        )
+    return line
+
+
+def normal_key(key: str, argument: str = "key") -> str:
+    """A key as it is stored: trimmed, inner whitespace collapsed, case kept, 1 to 100 code points.
+
+    Raises:
+        InvalidInput: blank, too long, or holding `[`, `]`, `:` or a control character.
+    """
+    _refuse_surrogates(argument, key)
+    collapsed = _SPACES.sub(" ", unicodedata.normalize("NFC", key)).strip()
+    if any(unicodedata.category(char) == "Cc" for char in collapsed):
+        raise InvalidInput.of(argument, f"holds a control character: {echo(key)}")
+    line = visible_line(collapsed)
+    if not line:
+        raise InvalidInput.of(argument, "is blank; name what the fact is about, such as fiscal-year")
+    if len(line) > MAX_KEY_CHARS:
+        raise InvalidInput.of(argument, f"has {len(line)} characters and the limit is {MAX_KEY_CHARS}")
+    if wrong := sorted(set(line) & set("[]:")):
+        raise InvalidInput.of(argument, f"holds {' '.join(wrong)} which no key may; use a hyphen: {echo(line)}")
+    return line
+
+
+def normal_tags(tags: Iterable[str], argument: str = "tags") -> tuple[str, ...]:
+    """Tags as they are stored: visible, trimmed, without doubles, in the order given.
+
+    Raises:
+        InvalidInput: more than 16, or one that is blank or longer than 40 code points.
+    """
+    kept: dict[str, None] = {}
+    for tag in tags:
+        _refuse_surrogates(argument, tag)
+        line = _SPACES.sub(" ", visible_line(tag))
+        if not line:
+            raise InvalidInput.of(argument, "holds a blank tag")
+        if len(line) > MAX_TAG_CHARS:
+            raise InvalidInput.of(argument, f"holds one of {len(line)} characters and the limit is {MAX_TAG_CHARS}: {echo(line)}")
+        kept[line] = None
+    if len(kept) > MAX_TAGS:
+        raise InvalidInput.of(argument, f"has {len(kept)} entries and the limit is {MAX_TAGS}")
+    return tuple(kept)
+
+
+def check_validity(valid_from: str | None, valid_to: str | None) -> None:
+    """Refuse a fact that ends before it begins.
+
+    Raises:
+        InvalidInput: with both instants.
+    """
+    if valid_from is not None and valid_to is not None and valid_to < valid_from:
+        raise InvalidInput.of("valid_to", f"({valid_to}) is before valid_from ({valid_from}); swap or drop one")
