@@ -38,6 +38,9 @@ _ASSISTANT: Final = """\
 Concluded by the assistant. These may be wrong or out of date: prefer what the user says now, and when you \
 act on one, say which note it came from."""
 
+_NOTHING_YET: Final = "Nothing is remembered here yet."
+_NOTHING_FITS: Final = "Nothing that is remembered fits this request."
+
 # A tag of the fence's name in any case, spacing or width: the angle bracket that opens it is replaced.
 _FENCE_LOOKALIKE = re.compile(r"[<\uff1c\ufe64](?=\s*[/\u2044\u2215\uff0f]?\s*memory)", re.IGNORECASE)
 _UNSAFE_IN_KEY = re.compile(r"[\[\]:]")
@@ -100,7 +103,9 @@ def render_block(
         if section:
             parts.append(_section(heading, section, max_fact_chars))
     if not held:
-        parts.append("Nothing is remembered here yet." if not partial else "Nothing that is remembered fits this request.")
+        parts.append(
+            "Nothing is remembered here yet." if not partial else "Nothing that is remembered fits this request."
+        )
     return "\n\n".join([f"{FENCE_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{FENCE_CLOSE}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from typing import Any
 
 from pydantic import Field
 
@@ -98,9 +99,10 @@ def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEn
 
 def as_entry(record: MemoryRecord, *, pinned: bool, overrides: tuple[Override, ...]) -> DigestEntry:
     """The entry that shows `record`: a pin belongs to the question, so it may come from a beaten record."""
-    fields = {name: getattr(record, name) for name in MemoryRecord.model_fields}
+    fields: dict[str, Any] = {name: getattr(record, name) for name in MemoryRecord.model_fields}
     # model_construct: the values come out of a validated record, and a turn builds hundreds of these.
-    return DigestEntry.model_construct(**{**fields, "pinned": pinned, "overrides": overrides})
+    fields |= {"pinned": pinned, "overrides": overrides}
+    return DigestEntry.model_construct(**fields)
 
 
 def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[DigestEntry]:

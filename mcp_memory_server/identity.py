@@ -27,7 +27,9 @@ def check_scope(scope: str) -> str:
         InvalidInput: not 1 to 200 characters free of whitespace, control characters and square brackets.
     """
     if not 1 <= len(scope) <= MAX_SCOPE_CHARS:
-        raise InvalidInput.of("scope", f"has {len(scope)} characters; a scope has 1 to {MAX_SCOPE_CHARS}: {echo(scope)}")
+        raise InvalidInput.of(
+            "scope", f"has {len(scope)} characters; a scope has 1 to {MAX_SCOPE_CHARS}: {echo(scope)}"
+        )
     if _FORBIDDEN_IN_SCOPE.search(scope):
         raise InvalidInput.of("scope", f"holds whitespace, a control character or a square bracket: {echo(scope)}")
     return scope

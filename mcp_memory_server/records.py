@@ -46,7 +46,7 @@ def canonical_instant(value: object) -> str:
         except ValueError:
             raise ValueError(f"is not an ISO 8601 time: {echo(value)}; write it like 2026-03-01T09:00:00Z") from None
     if not isinstance(moment, datetime):
-        raise ValueError(f"is not a time: {echo(value)}; write it like 2026-03-01T09:00:00Z")  # noqa: TRY004 - pydantic reports ValueError
+        raise ValueError(f"is not a time: {echo(value)}; write it like 2026-03-01T09:00:00Z")
     if moment.utcoffset() is None:
         raise ValueError(f"has no time zone: {echo(value)}; end it with Z or an offset such as +02:00")
     try:
@@ -129,8 +129,10 @@ def _joins(text: str, index: int) -> bool:
     """Whether the joiner at `index` stands inside a word or an emoji, which need it to be read right."""
 
     def holds(neighbour: str) -> bool:
-        return neighbour == "\ufe0f" or unicodedata.category(neighbour)[:1] in "LM" or (
-            unicodedata.category(neighbour) in {"So", "Sk"}
+        return (
+            neighbour == "\ufe0f"
+            or unicodedata.category(neighbour)[:1] in "LM"
+            or (unicodedata.category(neighbour) in {"So", "Sk"})
         )
 
     return 0 < index < len(text) - 1 and holds(text[index - 1]) and holds(text[index + 1])
@@ -145,16 +147,15 @@ def visible_line(text: str) -> str:
     text = _HIDDEN.sub("", _BREAKS.sub(" ", text))
     text = _FLAG.sub(lambda match: match[1] or "", text)
     if _JOINER.search(text):
-        text = "".join(
-            char for index, char in enumerate(text) if char not in "\u200c\u200d" or _joins(text, index)
-        )
+        text = "".join(char for index, char in enumerate(text) if char not in "\u200c\u200d" or _joins(text, index))
     return unicodedata.normalize("NFC", text).strip()
 
 
 def _refuse_surrogates(argument: str, text: str) -> None:
     if found := _SURROGATE.search(text):
         raise InvalidInput.of(
-            argument, f"holds half of a surrogate pair (U+{ord(found[0]):04X}) at position {found.start()}; send whole characters"
+            argument,
+            f"holds half of a surrogate pair (U+{ord(found[0]):04X}) at position {found.start()}; send whole characters",
         )
 
 
@@ -210,7 +211,9 @@ def normal_tags(tags: Iterable[str], argument: str = "tags") -> tuple[str, ...]:
         if not line:
             raise InvalidInput.of(argument, "holds a blank tag")
         if len(line) > MAX_TAG_CHARS:
-            raise InvalidInput.of(argument, f"holds one of {len(line)} characters and the limit is {MAX_TAG_CHARS}: {echo(line)}")
+            raise InvalidInput.of(
+                argument, f"holds one of {len(line)} characters and the limit is {MAX_TAG_CHARS}: {echo(line)}"
+            )
         kept[line] = None
     if len(kept) > MAX_TAGS:
         raise InvalidInput.of(argument, f"has {len(kept)} entries and the limit is {MAX_TAGS}")
