@@ -155,7 +155,7 @@ def _refuse_surrogates(argument: str, text: str) -> None:
     if found := _SURROGATE.search(text):
         raise InvalidInput.of(
             argument,
-            f"holds half of a surrogate pair (U+{ord(found[0]):04X}) at position {found.start()}; send whole characters",
+            f"holds half of a surrogate pair (U+{ord(found[0]):04X}) at position {found.start()}; send whole ones",
         )
 
 
