@@ -1,0 +1,97 @@
+"""What a write and a restore do to the versions of a record: decided here once, performed by each provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from itertools import pairwise
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from mcp_memory_server.errors import Conflict, InvalidInput, Problem
+from mcp_memory_server.records import MemoryRecord
+
+from .base import RestoreRequest, WriteRequest, Written
+
+_TAKEN_FROM_THE_REQUEST: Final = tuple(
+    field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
+)
+
+
+def next_version(current: MemoryRecord | None, request: WriteRequest, new_id: str) -> Written:
+    """What writing `request` over `current` comes to; `new_id` names the record when there is none yet.
+
+    `previous` is the replaced record as it was; `closed` gives the form in which history shows it.
+
+    Raises:
+        Conflict: `if_version` is not the current version, whatever is to be written.
+        InvalidInput: a value that no record can hold, such as half of a surrogate pair.
+    """
+    held = current.version if current else 0
+    if request.if_version is not None and request.if_version != held:
+        raise Conflict(request.key, request.if_version, held, current.text if current else None)
+    if current is None:
+        return Written("stored", _record(request, id=new_id, created_at=request.at))
+    if _says_the_same(current, request):
+        return Written("unchanged", current)
+    replacement = _record(
+        request,
+        id=current.id,
+        created_at=current.created_at,
+        version=current.version + 1,
+        pinned=current.pinned,
+    )
+    return Written("replaced", replacement, previous=current)
+
+
+def closed(record: MemoryRecord, replaced_at: str) -> MemoryRecord:
+    """A version as history shows it: superseded, and true no longer than until it was replaced."""
+    ends = replaced_at if record.valid_to is None else min(record.valid_to, replaced_at)
+    return record.model_copy(update={"superseded_by": record.id, "valid_to": ends})
+
+
+def closed_history(versions: Sequence[MemoryRecord]) -> tuple[MemoryRecord, ...]:
+    """All versions of one record, oldest first: each but the last closed at the time of the one that replaced it."""
+    replaced = (closed(old, new.updated_at) for old, new in pairwise(versions))
+    return (*replaced, *versions[-1:])
+
+
+def check_restorable(request: RestoreRequest) -> None:
+    """Refuse what cannot be the versions of records, before anything is taken in.
+
+    Raises:
+        InvalidInput: a record without versions, or whose versions do not rise or disagree about id, scope or
+            key. The message names its place.
+    """
+    for place, versions in enumerate(request.records, start=1):
+        argument = f"record {place}"
+        if not versions:
+            raise InvalidInput.of(argument, "has no version")
+        if len({(version.id, version.scope, version.key) for version in versions}) > 1:
+            raise InvalidInput.of(argument, "has versions that disagree about its id, scope or key")
+        if any(old.version >= new.version for old, new in pairwise(versions)):
+            raise InvalidInput.of(argument, "has versions that do not rise")
+
+
+def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
+    return (current.text, current.tags, current.valid_from, current.valid_to) == (
+        request.text,
+        request.tags,
+        request.valid_from,
+        request.valid_to,
+    )
+
+
+def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
+    asked = {name: getattr(request, name) for name in _TAKEN_FROM_THE_REQUEST}
+    try:
+        return MemoryRecord(**asked, **kept, updated_at=request.at)
+    except ValidationError as error:
+        # `from None`: pydantic's message quotes the text, and messages reach logs.
+        raise InvalidInput(
+            *(
+                Problem(".".join(map(str, fault["loc"])), f"cannot be stored: {fault['msg']}")
+                for fault in error.errors()
+            )
+        ) from None
