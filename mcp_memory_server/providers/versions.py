@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
 from mcp_memory_server.records import MemoryRecord
@@ -61,8 +62,8 @@ def check_restorable(request: RestoreRequest) -> None:
     """Refuse what cannot be the versions of records, before anything is taken in.
 
     Raises:
-        InvalidInput: a record without versions, or whose versions do not rise or disagree about id, scope or
-            key. The message names its place.
+        InvalidInput: a record without versions, whose versions do not rise or disagree about id, scope or key,
+            or that holds half of a surrogate pair. The message names its place.
     """
     for place, versions in enumerate(request.records, start=1):
         argument = f"record {place}"
@@ -72,6 +73,8 @@ def check_restorable(request: RestoreRequest) -> None:
             raise InvalidInput.of(argument, "has versions that disagree about its id, scope or key")
         if any(old.version >= new.version for old, new in pairwise(versions)):
             raise InvalidInput.of(argument, "has versions that do not rise")
+        for version in versions:
+            _check_encodable(argument, version)
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
@@ -86,7 +89,7 @@ def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
 def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
     asked = {name: getattr(request, name) for name in _TAKEN_FROM_THE_REQUEST}
     try:
-        return MemoryRecord(**asked, **kept, updated_at=request.at)
+        record = MemoryRecord(**asked, **kept, updated_at=request.at)
     except ValidationError as error:
         # `from None`: pydantic's message quotes the text, and messages reach logs.
         raise InvalidInput(
@@ -95,3 +98,13 @@ def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
                 for fault in error.errors()
             )
         ) from None
+    _check_encodable("record", record)
+    return record
+
+
+def _check_encodable(argument: str, record: MemoryRecord) -> None:
+    """pydantic takes any string of Python's; UTF-8, and so every store, does not."""
+    try:
+        record.model_dump_json()
+    except PydanticSerializationError:
+        raise InvalidInput.of(argument, "holds half of a surrogate pair; send whole ones") from None
