@@ -11,8 +11,11 @@ For all of them:
   anything is ranked or counted. What lies outside is neither returned nor counted nor changed.
 - **Atomicity.** A call happens whole or not at all, also when it is cancelled, when the process is killed and
   when several processes share the store. What was acknowledged survives a crash.
-- **Errors.** `StoreBusy` (nothing happened, try again), `StoreUnavailable`, `StoreDamaged`. No driver's own
-  error gets out, and no message holds a record's text.
+- **Errors.** `StoreBusy` (nothing happened, try again), `StoreUnavailable` (also after the provider was closed),
+  `StoreDamaged`. No driver's own error gets out, and no message holds a record's text.
+- **Strings.** Any text comes back as it was given, NUL included. Half of a surrogate pair, which UTF-8 cannot
+  hold, is refused in what is written (`InvalidInput`, nothing happened), matches nothing in a scope, id, key or
+  other name that is asked for, and is ignored in a query.
 """
 
 from __future__ import annotations
@@ -61,8 +64,9 @@ class Capabilities:
 class ListRequest:
     """Which current records to hand over.
 
-    `ids` and `keys` narrow the request when they are not None. `limit` counts distinct keys: the first ones in
-    digest order (pinned keys first, then by the scope of the key's narrowest record, newest, key).
+    `ids`, `keys` and `statuses` narrow which records match; ids and keys do so when they are not None, and each
+    may name tens of thousands. `limit` counts distinct keys: the first ones in digest order (keys of which any
+    matching record is pinned first, then by the scope of the key's narrowest matching record, newest, key).
     """
 
     scopes: tuple[str, ...]
@@ -74,7 +78,7 @@ class ListRequest:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Every record of each listed key at the requested scopes, and how many keys there are beyond `limit`.
+    """Every matching record of each listed key, and how many keys there are beyond `limit`.
 
     `keys` and `pinned_keys` count all distinct keys that match, listed or not.
     """
@@ -195,7 +199,8 @@ class WritingProvider(MemoryProvider, Protocol):
         the version rises by one, and the old value goes to history.
 
         Raises:
-            Conflict: `if_version` does not match; it carries the current version and text.
+            Conflict: `if_version` does not match, whatever is to be written; it carries the current version and text.
+            InvalidInput: a value that no record can hold.
         """
         ...
 
@@ -313,7 +318,7 @@ class JournalLookup:
 
 @dataclass(frozen=True, slots=True)
 class PruneRequest:
-    """Drop journal entries older than the instant `before`, and the oldest beyond `keep` entries."""
+    """Drop journal entries older than the instant `before`, and then the oldest beyond `keep` entries."""
 
     before: str
     keep: int
@@ -321,7 +326,10 @@ class PruneRequest:
 
 class JournalingProvider(HistoryProvider, Protocol):
     async def journal(self, digests: Sequence[JournaledDigest]) -> None:
-        """Append, durable on return. An entry whose (actor, turn) is journaled already is left as it was."""
+        """Append, durable on return.
+
+        An entry whose `digest_id`, or whose (actor, turn), is journaled already is left as it was.
+        """
         ...
 
     async def journaled(self, lookup: JournalLookup) -> JournaledDigest | None: ...
@@ -355,7 +363,12 @@ class ScopeCount:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts at the requested scopes, and the state of the store. `details` are shown to operators only."""
+    """Counts at the requested scopes, and the state of the store. `details` are shown to operators only.
+
+    Records are counted in every status; `versions` counts them and the versions they replaced. `by_scope` has the
+    requested scopes that hold a record, in the order requested; `by_kind` and `by_status` what occurs.
+    `last_write` is the newest `updated_at` there.
+    """
 
     records: int
     pinned: int
@@ -393,7 +406,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeBatch:
-    """Changes after a cursor, oldest first. `gap`: some were pruned meanwhile, so anything may have changed."""
+    """Changes after a cursor, oldest first, the same record once or several times.
+
+    `gap`: some were pruned meanwhile, or this store never gave that cursor, so anything may have changed.
+    """
 
     cursor: int
     changes: tuple[Change, ...]
@@ -404,6 +420,7 @@ class ChangingProvider(MemoryProvider, Protocol):
     async def changes(self, after: int | None) -> ChangeBatch:
         """What changed since the cursor `after`, by any process on this store. None asks for the cursor only.
 
+        A call that left everything as it was (`unchanged`, refused, a pin that was set already) is no change.
         Cheap when nothing changed: it is polled several times a second.
         """
         ...
@@ -425,9 +442,12 @@ class RestoreRequest:
 
 class RestoringProvider(WritingProvider, Protocol):
     async def restore(self, request: RestoreRequest) -> int:
-        """Take all of them in, or none; how many were new or changed.
+        """Take all of them in, in order, or none; how many were new or changed.
 
         A record whose id is held already, or whose (`scope`, `key`) is, is replaced with its history.
+
+        Raises:
+            InvalidInput: see `versions.check_restorable`; nothing was taken in.
         """
         ...
 
