@@ -1,0 +1,58 @@
+"""The ranking engine: pure functions over compact signatures, the same for every store.
+
+Names are resolved at first use: importing the package loads neither numpy nor the stemmers.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .block import SignatureBlock
+    from .engine import Question, Ranked, rank
+    from .fusion import DEFAULT_WEIGHTS, Weights
+    from .segment import Row
+    from .signature import SIGNATURE_VERSION, encode_signature
+    from .text import terms
+    from .vectors import QueryVectors, TokenSource, encode_tokens, encode_vector
+
+__all__ = [
+    "DEFAULT_WEIGHTS",
+    "SIGNATURE_VERSION",
+    "QueryVectors",
+    "Question",
+    "Ranked",
+    "Row",
+    "SignatureBlock",
+    "TokenSource",
+    "Weights",
+    "encode_signature",
+    "encode_tokens",
+    "encode_vector",
+    "rank",
+    "terms",
+]
+
+_HOMES: Final = {
+    "DEFAULT_WEIGHTS": "fusion",
+    "SIGNATURE_VERSION": "signature",
+    "QueryVectors": "vectors",
+    "Question": "engine",
+    "Ranked": "engine",
+    "Row": "segment",
+    "SignatureBlock": "block",
+    "TokenSource": "vectors",
+    "Weights": "fusion",
+    "encode_signature": "signature",
+    "encode_tokens": "vectors",
+    "encode_vector": "vectors",
+    "rank": "engine",
+    "terms": "text",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,100 @@
+"""The records of one scope, held in memory in the form that ranking reads."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .segment import Row, Segment, build_segment, merge_segments
+
+# A write adds a small segment; it is joined with the one before once that one is not this many times larger.
+# So a scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
+_GROWTH = 8
+
+
+@dataclass(frozen=True, eq=False)
+class SignatureBlock:
+    """An immutable value: a write gives a new block that shares all unchanged columns with the old one.
+
+    Rows are numbered through the segments in order; `alive` is false for those replaced or deleted since.
+    """
+
+    segments: tuple[Segment, ...] = ()
+    masks: tuple[NDArray[np.bool_], ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Row]) -> "SignatureBlock":
+        """A block of these rows, each number at most once, in any order; best in the order of writing."""
+        segment = build_segment(list(rows))
+        return cls((segment,), (np.ones(len(segment), dtype=np.bool_),)) if len(segment) else cls()
+
+    def with_changes(self, upserts: Iterable[Row] = (), deleted_numbers: Iterable[int] = ()) -> "SignatureBlock":
+        """This block after a write: rows with a known number replace it, others are added."""
+        added = build_segment(list(upserts))
+        gone = np.array([*added.numbers.tolist(), *deleted_numbers], dtype=np.int64)
+        parts = [
+            (segment, mask & ~np.isin(segment.numbers, gone))
+            for segment, mask in zip(self.segments, self.masks, strict=True)
+        ]
+        if len(added):
+            parts.append((added, np.ones(len(added), dtype=np.bool_)))
+        while len(parts) > 1 and len(parts[-2][0]) < _GROWTH * len(parts[-1][0]):
+            merged = merge_segments(parts[-2:])
+            parts[-2:] = [(merged, np.ones(len(merged), dtype=np.bool_))] if len(merged) else []
+        return SignatureBlock(tuple(segment for segment, _ in parts), tuple(mask for _, mask in parts))
+
+    def __len__(self) -> int:
+        return int(self.alive.sum())
+
+    @property
+    def row_count(self) -> int:
+        """How many rows are numbered, dead ones included."""
+        return sum(map(len, self.segments))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the columns in bytes, with what ranking adds at its first query (neighbours)."""
+        own = sum(segment.nbytes for segment in self.segments)
+        return own + self.row_count * 8 * 7
+
+    @cached_property
+    def alive(self) -> NDArray[np.bool_]:
+        return _joined(self.masks, np.bool_)
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        return _joined([segment.numbers for segment in self.segments], np.int64)
+
+    @cached_property
+    def keys(self) -> NDArray[np.int64]:
+        return _joined([segment.keys for segment in self.segments], np.int64)
+
+    @cached_property
+    def times_ms(self) -> NDArray[np.int64]:
+        return _joined([segment.times_ms for segment in self.segments], np.int64)
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.float32]:
+        return _joined([segment.word_counts for segment in self.segments], np.float32)
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.int64]:
+        """2 x rows: the rows written before and after within the same thread; its own row where there is none."""
+        threads = _joined([segment.threads for segment in self.segments], np.int64)
+        itself = np.arange(self.row_count)
+        found = np.stack([itself, itself])
+        told = np.flatnonzero(self.alive & (threads != 0))
+        order = told[np.lexsort((self.numbers[told], threads[told]))]
+        together = threads[order[:-1]] == threads[order[1:]]
+        found[0, order[1:][together]] = order[:-1][together]
+        found[1, order[:-1][together]] = order[1:][together]
+        return found
+
+
+def _joined(columns: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:
+    if len(columns) == 1:
+        return columns[0]
+    return np.concatenate(columns) if columns else np.zeros(0, dtype=dtype)

@@ -1,0 +1,115 @@
+"""A record's signature: everything the ranking needs to know of it, computed once, when it is written.
+
+Words are kept as hashes, so a signature can be stored and cached without holding the text; equal words have
+equal hashes in every process. Layout, little-endian:
+
+    version u8 | subject terms u8 | word count u16 | terms u16 | trigrams u16
+    subject terms u32[] | terms u32[] | trigrams u16[] | term frequencies u8[]
+"""
+
+import struct
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .normalise import composed, fold
+from .text import MAX_TEXT_CHARS, forms_of_text
+from .words import spaced
+
+SIGNATURE_VERSION: Final = 1
+"""Raised whenever the same record would get another signature: stores then encode their records again."""
+
+HEADER: Final = struct.Struct("<BBHHH")
+_MOST: Final = 0xFFFF
+_MOST_SUBJECT_TERMS: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A signature taken apart; the arrays are views of its bytes."""
+
+    word_count: int
+    subject: NDArray[np.uint32]
+    terms: NDArray[np.uint32]
+    frequencies: NDArray[np.uint8]
+    trigrams: NDArray[np.uint16]
+
+
+def encode_signature(
+    *, key: str, text: str, tags: Sequence[str] = (), subject: str | None = None, language: str | None = None
+) -> bytes:
+    """The signature of a record. `subject` is whom or what it is about, or who said it.
+
+    Key, tags and subject count as text: a question may name any of them. `language` is that of the text
+    (a Snowball name); it is detected when not given.
+    """
+    passage = _passage(key, text, tags, subject)
+    frequencies: Counter[int] = Counter()
+    word_count = 0
+    for forms in forms_of_text(passage, language):
+        word_count += 1
+        frequencies.update(hash_term(form) for form in forms)
+    about = [hash_term(form) for form in _subject_words(subject)]
+    grams = trigram_hashes(passage)[:_MOST]
+    kept = list(frequencies.items())[:_MOST]
+    return b"".join(
+        (
+            HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
+            np.array(about, dtype="<u4").tobytes(),
+            np.array([term for term, _ in kept], dtype="<u4").tobytes(),
+            grams.astype("<u2").tobytes(),
+            bytes(min(count, 255) for _, count in kept),
+        )
+    )
+
+
+def decode_signature(signature: bytes) -> Signature:
+    """Take a signature apart; ValueError for one of another version."""
+    version, subjects, word_count, terms, trigrams = HEADER.unpack_from(signature)
+    if version != SIGNATURE_VERSION:
+        raise ValueError(f"signature version {version} is not {SIGNATURE_VERSION}; encode the record again")
+    first_term = HEADER.size + 4 * subjects
+    first_trigram = first_term + 4 * terms
+    return Signature(
+        word_count,
+        np.frombuffer(signature, "<u4", subjects, HEADER.size),
+        np.frombuffer(signature, "<u4", terms, first_term),
+        np.frombuffer(signature, np.uint8, terms, first_trigram + 2 * trigrams),
+        np.frombuffer(signature, "<u2", trigrams, first_trigram),
+    )
+
+
+def hash_term(term: str) -> int:
+    """A 32-bit hash, the same in every process."""
+    return crc32(term.encode())
+
+
+def trigram_hashes(text: str) -> NDArray[np.uint16]:
+    """The distinct character trigrams of a text's words as 16-bit hashes, ascending.
+
+    Words are folded and stand between single spaces, so that a trigram also tells a word's start and end.
+    """
+    folded = fold(composed(text[:MAX_TEXT_CHARS]))[:MAX_TEXT_CHARS]
+    padded = spaced(folded)
+    if len(padded) < 3:
+        return np.zeros(0, dtype=np.uint16)
+    points = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4")
+    mixed = (points[:-2] * np.uint32(0x9E3779B1)) ^ (points[1:-1] * np.uint32(0x85EBCA6B))
+    mixed = (mixed ^ (points[2:] * np.uint32(0xC2B2AE35))) * np.uint32(0x27D4EB2F)
+    return np.unique((mixed >> np.uint32(16)).astype(np.uint16))
+
+
+def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> str:
+    named = text if subject is None or fold(subject) in fold(text) else f"{subject}: {text}"
+    return "\n".join(part for part in (key, named, *tags) if part)
+
+
+def _subject_words(subject: str | None) -> list[str]:
+    if not subject:
+        return []
+    return list(dict.fromkeys(forms[0] for forms in forms_of_text(subject)))[:_MOST_SUBJECT_TERMS]

@@ -1,0 +1,69 @@
+"""From a text to the terms it is indexed and looked for under.
+
+Nothing here needs numpy, and any string is a legal text: a query is never parsed as a language of its own.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from .languages import detect_language, stem, stop_words
+from .normalise import composed, fold
+from .words import asked_words, written_words
+
+# Characters of a text that are read at all. A fact has hundreds; these bounds keep a hostile megabyte from
+# holding the writer, and a pasted page from holding a recall.
+MAX_TEXT_CHARS: Final = 100_000
+MAX_QUERY_CHARS: Final = 10_000
+MAX_QUERY_WORDS: Final = 200
+
+Forms: TypeAlias = tuple[str, ...]
+"""The spellings one word is indexed under: as written (folded), and its stem where that differs."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A question reduced to what is looked for: `words` holds one `Forms` for each distinct word."""
+
+    language: str
+    words: tuple[Forms, ...]
+    folded: tuple[str, ...]
+
+
+def forms_of_text(text: str, language: str | None = None) -> Iterator[Forms]:
+    """The forms of each word of a text, repeats and stop words included, in order."""
+    clear = composed(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
+    words = list(written_words(clear))
+    known = language or detect_language(clear, (_folded(word) for word in words))
+    return (_forms(word, known) for word in words)
+
+
+def read_query(text: str, language: str | None = None) -> QueryText:
+    """What a question looks for: distinct words without stop words, or all of them if it has no others."""
+    clear = composed(text[:MAX_QUERY_CHARS])[:MAX_QUERY_CHARS]
+    words = asked_words(clear)
+    folded = [_folded(word) for word in words]
+    known = language or detect_language(clear, folded)
+    stops = stop_words(known)
+    telling = [word for word, form in zip(words, folded, strict=True) if form not in stops]
+    distinct = dict.fromkeys(_forms(word, known) for word in telling or words)
+    return QueryText(known, tuple(distinct)[:MAX_QUERY_WORDS], tuple(dict.fromkeys(folded)))
+
+
+def terms(text: str, language: str | None = None, *, query: bool = False) -> list[str]:
+    """The terms of a text in order, repeats included; of a query, without its stop words."""
+    found = read_query(text, language).words if query else forms_of_text(text, language)
+    return [form for forms in found for form in forms]
+
+
+@lru_cache(maxsize=16_384)
+def _folded(word: str) -> str:
+    return fold(word)
+
+
+@lru_cache(maxsize=16_384)
+def _forms(word: str, language: str) -> Forms:
+    written = fold(word)
+    stemmed = stem(word.casefold(), language)
+    return (written,) if stemmed == written or not stemmed else (written, stemmed)
