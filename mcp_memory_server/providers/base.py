@@ -233,10 +233,11 @@ class Hit:
 
 class SearchingProvider(MemoryProvider, Protocol):
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        """The best-matching keys, best first, at most `limit` of them; nothing when nothing matches.
+        """The best-matching keys, best first, at most `limit` of them; no keys when nothing matches.
 
-        Every record that shares a returned key at the scopes comes along, and every record of every key that
-        has a pinned record there; pins do not count toward `limit`. Ranking depends on records at the
+        Every active record that shares a returned key at the scopes comes along, and every active record of every
+        key that has a pinned one there. Pinned keys do not count toward `limit`; those that do not match stand
+        last, in digest order. The records of a key stand together. Ranking depends on active records at the
         requested scopes only.
         """
         ...

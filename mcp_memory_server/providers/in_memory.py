@@ -1,0 +1,334 @@
+"""The reference provider: everything in this process, gone when it is closed.
+
+It is the plain statement of what the seam asks for, and what the SQL providers are compared with. Every method
+gives way to other tasks once, before it looks at anything, and then runs to its end without awaiting: so each
+call is whole, whatever runs beside it and whenever it is cancelled.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter, deque
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from anyio.lowlevel import checkpoint
+from uuid6 import uuid7
+
+from mcp_memory_server.errors import ConfigurationError, InvalidInput, StoreUnavailable
+from mcp_memory_server.records import MemoryRecord
+
+from .base import (
+    Capabilities,
+    Change,
+    ChangeBatch,
+    ForgetRequest,
+    Forgotten,
+    Group,
+    HistoryRequest,
+    Hit,
+    JournaledDigest,
+    JournalLookup,
+    Listing,
+    ListRequest,
+    PageRequest,
+    PinRequest,
+    PruneRequest,
+    RestoreRequest,
+    ScopeCount,
+    SearchRequest,
+    Stats,
+    VersionRef,
+    VersionsRequest,
+    WriteRequest,
+    Written,
+)
+from .key_order import in_digest_order, is_pinned, listing, with_pins
+from .scope_index import ScopeIndex
+from .versions import check_restorable, closed_history, next_version
+
+_URL: Final = "memory://"
+_KEPT_CHANGES: Final = 10_000
+
+_Versions = tuple[MemoryRecord, ...]
+"""The versions of one record as they were when current, oldest first: never empty, the last one is current."""
+
+
+@asynccontextmanager
+async def open_in_memory(url: str) -> AsyncGenerator[InMemoryProvider]:
+    """A fresh, empty store for `memory://`; what it holds is gone afterwards."""
+    if url != _URL:
+        raise ConfigurationError(f"An in-memory store has neither a path nor a name: write its URL as {_URL}")
+    provider = InMemoryProvider()
+    try:
+        yield provider
+    finally:
+        provider.close()
+
+
+@dataclass(frozen=True, slots=True)
+class AuditLine:
+    """What stays of an erased record: which one it was, who had it erased, when and why."""
+
+    scope: str
+    id: str
+    by: str
+    at: str
+    reason: str
+
+
+class InMemoryProvider:
+    """Declares every group. `audit` is for an embedding host to read."""
+
+    capabilities: Final = Capabilities("memory", frozenset(Group))
+
+    def __init__(self) -> None:
+        self.audit: deque[AuditLine] = deque()
+        self._held: dict[str, dict[str, _Versions]] = {}
+        """By scope, then by key."""
+        self._places: dict[str, tuple[str, str]] = {}
+        """The scope and key of each id."""
+        self._index = ScopeIndex()
+        self._changes = _ChangeFeed()
+        self._journal = _Journal()
+        self._secret = secrets.token_bytes(32)
+        self._open = True
+
+    def close(self) -> None:
+        """Later calls raise `StoreUnavailable`."""
+        self._open = False
+
+    async def list(self, request: ListRequest) -> Listing:
+        await self._enter()
+        return listing(_matching(self._current(request.scopes), request), request)
+
+    async def forget(self, request: ForgetRequest) -> Forgotten | None:
+        await self._enter()
+        versions = self._versions((request.scope,), request.id)
+        if not versions:
+            return None
+        record = versions[-1]
+        self._remove(record)
+        self._changes.report(record)
+        self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, request.reason))
+        return Forgotten(record.id, record.key, record.scope, "done")
+
+    async def write(self, request: WriteRequest) -> Written:
+        await self._enter()
+        versions = self._held.get(request.scope, {}).get(request.key, ())
+        written = next_version(versions[-1] if versions else None, request, str(uuid7()))
+        if written.status != "unchanged":
+            self._put((*versions, written.record))
+            self._changes.report(written.record)
+        return written
+
+    async def pin(self, request: PinRequest) -> MemoryRecord | None:
+        await self._enter()
+        versions = self._versions((request.scope,), request.id)
+        if not versions:
+            return None
+        current = versions[-1]
+        if current.pinned == request.pinned:
+            return current
+        record = current.model_copy(update={"pinned": request.pinned})
+        self._put((*versions[:-1], record))
+        self._changes.report(record)
+        return record
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        await self._enter()
+        active = [record for record in self._current(request.scopes) if record.status == "active"]
+        pinned = [record for held in in_digest_order(active, request.scopes) if is_pinned(held) for record in held]
+        # A pinned key that ranks must not take the place of one that does not come along anyway.
+        wanted = request.limit + len({record.key for record in pinned})
+        ranked = self._index.search(request.scopes, request.query, wanted, request.at)
+        return with_pins(ranked, pinned, request.limit)
+
+    async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
+        await self._enter()
+        return closed_history(self._versions(request.scopes, request.id))
+
+    async def versions(self, request: VersionsRequest) -> Mapping[VersionRef, MemoryRecord]:
+        await self._enter()
+        return {
+            ref: version
+            for ref in request.refs
+            for version in self._versions(request.scopes, ref.id)
+            if version.version == ref.version
+        }
+
+    async def journal(self, digests: Sequence[JournaledDigest]) -> None:
+        await self._enter()
+        self._journal.append(digests)
+
+    async def journaled(self, lookup: JournalLookup) -> JournaledDigest | None:
+        await self._enter()
+        return self._journal.find(lookup)
+
+    async def prune_journal(self, request: PruneRequest) -> int:
+        await self._enter()
+        return self._journal.prune(request)
+
+    async def journal_secret(self) -> bytes:
+        await self._enter()
+        return self._secret
+
+    async def page(self, request: PageRequest) -> tuple[MemoryRecord, ...]:
+        await self._enter()
+        held = self._held.get(request.scope, {})
+        keys = sorted(key for key in held if request.after is None or key > request.after)
+        return tuple(held[key][-1] for key in keys[: request.limit])
+
+    async def scopes(self) -> tuple[str, ...]:
+        await self._enter()
+        return tuple(sorted(self._held))
+
+    async def stats(self, scopes: Sequence[str]) -> Stats:
+        await self._enter()
+        counted = [scope for scope in dict.fromkeys(scopes) if scope in self._held]
+        records = tuple(self._current(counted))
+        return Stats(
+            records=len(records),
+            pinned=sum(record.pinned for record in records),
+            versions=sum(len(versions) for scope in counted for versions in self._held[scope].values()),
+            by_scope=tuple(ScopeCount(scope, len(self._held[scope])) for scope in counted),
+            by_kind=Counter(record.kind for record in records),
+            by_status=Counter(record.status for record in records),
+            last_write=max((record.updated_at for record in records), default=None),
+            pending_erasures=0,
+        )
+
+    async def changes(self, after: int | None) -> ChangeBatch:
+        await self._enter()
+        return self._changes.since(after)
+
+    async def restore(self, request: RestoreRequest) -> int:
+        await self._enter()
+        check_restorable(request)
+        return sum([self._restore(tuple(versions)) for versions in request.records])
+
+    def _restore(self, versions: _Versions) -> bool:
+        """Whether this changed anything."""
+        record = versions[-1]
+        if self._versions((record.scope,), record.id) == versions:
+            return False
+        beaten = self._held.get(record.scope, {}).get(record.key, ())
+        moved = self._held[place[0]][place[1]] if (place := self._places.get(record.id)) else ()
+        for held in (beaten, moved):
+            if held and held[-1].id in self._places:
+                self._remove(held[-1])
+                self._changes.report(held[-1])
+        self._put(versions)
+        self._changes.report(record)
+        return True
+
+    async def _enter(self) -> None:
+        """The one moment of a call at which others run and a cancellation arrives: nothing has happened yet."""
+        await checkpoint()
+        if not self._open:
+            raise StoreUnavailable("The in-memory store was closed, and what it held is gone. Open a new one.")
+
+    def _current(self, scopes: Sequence[str]) -> Iterator[MemoryRecord]:
+        for scope in dict.fromkeys(scopes):
+            for versions in self._held.get(scope, {}).values():
+                yield versions[-1]
+
+    def _versions(self, scopes: Sequence[str], id: str) -> _Versions:
+        """The versions of a record that is at one of `scopes`; none of any other."""
+        scope, key = self._places.get(id, (None, None))
+        return self._held[scope][key] if scope is not None and key is not None and scope in scopes else ()
+
+    def _put(self, versions: _Versions) -> None:
+        record = versions[-1]
+        self._held.setdefault(record.scope, {})[record.key] = versions
+        self._places[record.id] = (record.scope, record.key)
+        if record.status == "active":
+            self._index.put(record)
+        else:
+            self._index.remove(record)
+
+    def _remove(self, record: MemoryRecord) -> None:
+        at_scope = self._held[record.scope]
+        del at_scope[record.key], self._places[record.id]
+        if not at_scope:
+            del self._held[record.scope]
+        self._index.remove(record)
+
+
+def _matching(records: Iterator[MemoryRecord], request: ListRequest) -> Iterator[MemoryRecord]:
+    ids = None if request.ids is None else frozenset(request.ids)
+    keys = None if request.keys is None else frozenset(request.keys)
+    for record in records:
+        if (
+            record.status in request.statuses
+            and (ids is None or record.id in ids)
+            and (keys is None or record.key in keys)
+        ):
+            yield record
+
+
+class _ChangeFeed:
+    """The newest changes; a cursor is how many there had been."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Change] = deque(maxlen=_KEPT_CHANGES)
+        self._count = 0
+
+    def report(self, record: MemoryRecord) -> None:
+        self._kept.append(Change(record.scope, record.id))
+        self._count += 1
+
+    def since(self, after: int | None) -> ChangeBatch:
+        if after is None:
+            return ChangeBatch(self._count, ())
+        missed = self._count - after
+        if not 0 <= missed <= len(self._kept):
+            return ChangeBatch(self._count, (), gap=True)
+        return ChangeBatch(self._count, tuple(self._kept)[len(self._kept) - missed :])
+
+
+class _Journal:
+    """Journaled digests in the order in which they were appended."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, JournaledDigest] = {}
+
+    def append(self, digests: Sequence[JournaledDigest]) -> None:
+        for digest in digests:
+            _check_encodable(digest)
+        turns = {(digest.actor_id, digest.turn_id) for digest in self._digests.values()}
+        for digest in digests:
+            turn = (digest.actor_id, digest.turn_id)
+            if digest.digest_id in self._digests or (digest.turn_id is not None and turn in turns):
+                continue
+            self._digests[digest.digest_id] = digest
+            turns.add(turn)
+
+    def find(self, lookup: JournalLookup) -> JournaledDigest | None:
+        for digest in self._digests.values():
+            wanted = (
+                digest.digest_id == lookup.digest_id
+                if lookup.digest_id is not None
+                else digest.turn_id == lookup.turn_id
+            )
+            if wanted and digest.actor_id == lookup.actor_id:
+                return digest
+        return None
+
+    def prune(self, request: PruneRequest) -> int:
+        held = len(self._digests)
+        young = {id: digest for id, digest in self._digests.items() if digest.at >= request.before}
+        oldest_first = sorted(young.values(), key=lambda digest: digest.at)
+        for digest in oldest_first[: max(0, len(young) - request.keep)]:
+            del young[digest.digest_id]
+        self._digests = young
+        return held - len(young)
+
+
+def _check_encodable(digest: JournaledDigest) -> None:
+    try:
+        "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
