@@ -1,0 +1,319 @@
+"""Finds the ambiguities of an automaton that make backtracking expensive.
+
+Exponential (EDA): a state comes back to itself by one word in two ways. Polynomial (IDA): a word leads from p to p,
+from p to q and from q to q; a chain of d such steps costs the power d + 1. Both criteria are those of Weber and
+Seidl 1991, "On the degree of ambiguity of finite automata", applied to matchers by Weideman et al. 2016.
+What is found here is a candidate: whether a subject exists that makes every way fail is for the witness search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from .automaton import ACCEPT, Automaton
+from .budget import Budget
+from .graph import strong_components
+
+Word: TypeAlias = tuple[int, ...]
+"""Atoms, in order."""
+
+_CANDIDATES_PER_COMPONENT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A word by which ``source`` stays and is also left for ``target``, which stays as well."""
+
+    source: int
+    word: Word
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """A candidate: one link that returns to its source (exponential), or a chain of links (polynomial)."""
+
+    exponential: bool
+    links: tuple[Link, ...]
+
+
+def lowest_atom(mask: int) -> int:
+    """The most readable atom of a mask."""
+    return (mask & -mask).bit_length() - 1
+
+
+class AmbiguityFinder:
+    """Answers questions about one automaton, drawing on one budget."""
+
+    def __init__(self, automaton: Automaton, budget: Budget) -> None:
+        self._automaton = automaton
+        self._budget = budget
+        self._edges = [
+            [(target, mask) for target, mask in edges if target != ACCEPT] for edges in automaton.edges
+        ]
+        self._component = strong_components([automaton.successors(state) for state in range(len(self._edges))])
+        budget.spend(len(self._component))
+
+    @cached_property
+    def loops(self) -> dict[int, list[int]]:
+        """The components with an edge inside, by number, with their states."""
+        members: dict[int, list[int]] = {}
+        for state, number in enumerate(self._component):
+            members.setdefault(number, []).append(state)
+        return {
+            number: states
+            for number, states in members.items()
+            if len(states) > 1 or any(target == states[0] for target, _ in self._edges[states[0]])
+        }
+
+    def path(self, source: int, target: int, within: int | None = None) -> Word | None:
+        """A shortest word from one state to another, inside one component where asked for."""
+        if source == target:
+            return ()
+        parents: dict[int, tuple[int, int]] = {source: (source, 0)}
+        queue = [source]
+        for state in queue:
+            self._budget.spend(len(self._edges[state]))
+            for following, mask in self._edges[state]:
+                if following in parents or (within is not None and self._component[following] != within):
+                    continue
+                parents[following] = (state, mask)
+                if following == target:
+                    return _word_back(parents, source, target)
+                queue.append(following)
+        return None
+
+    def exponential(self) -> Iterator[Ambiguity]:
+        """Candidates for exponential growth, a few for each component."""
+        for number, states in self.loops.items():
+            yield from self._exponential_in(number, states)
+
+    def _exponential_in(self, number: int, states: list[int]) -> Iterator[Ambiguity]:
+        """Breadth-first over pairs of different states reached by one word from one state, until they meet."""
+        inside = {
+            state: [(target, mask) for target, mask in self._edges[state] if self._component[target] == number]
+            for state in states
+        }
+        found = 0
+        parents: dict[tuple[int, int], tuple[tuple[int, int], int]] = {}
+        queue: list[tuple[int, int]] = []
+        for state in states:
+            edges = inside[state]
+            self._budget.spend(len(edges))
+            for i, (left, left_mask) in enumerate(edges):
+                for right, right_mask in edges[i + 1 :]:
+                    self._budget.spend()
+                    common = left_mask & right_mask
+                    if not common:
+                        continue
+                    pair = (left, right) if left < right else (right, left)
+                    if left == right:
+                        yield self._returning(number, state, (lowest_atom(common),), left)
+                        found += 1
+                        if found >= _CANDIDATES_PER_COMPONENT:
+                            return
+                    elif pair not in parents:
+                        parents[pair] = ((state, state), common)
+                        queue.append(pair)
+        for pair in queue:
+            for left, left_mask in inside[pair[0]]:
+                for right, right_mask in inside[pair[1]]:
+                    self._budget.spend()
+                    common = left_mask & right_mask
+                    if not common:
+                        continue
+                    if left == right:
+                        source, word = _pair_word(parents, pair)
+                        yield self._returning(number, source, (*word, lowest_atom(common)), left)
+                        found += 1
+                        if found >= _CANDIDATES_PER_COMPONENT:
+                            return
+                        continue
+                    following = (left, right) if left < right else (right, left)
+                    if following not in parents:
+                        parents[following] = (pair, common)
+                        queue.append(following)
+
+    def _returning(self, number: int, source: int, word: Word, end: int) -> Ambiguity:
+        back = self.path(end, source, within=number)
+        assert back is not None, "a component is strongly connected"
+        return Ambiguity(True, (Link(source, (*word, *back), source),))
+
+    def polynomial(self) -> Iterator[Ambiguity]:
+        """Candidates for polynomial growth, longest chains first."""
+        links = self._links()
+        if not links:
+            return
+        chain = self._longest_chain(links)
+        if len(chain) > 1:
+            yield Ambiguity(False, chain)
+        by_component = sorted(links.items(), key=lambda item: -item[0][0])
+        for _, link in by_component:
+            yield Ambiguity(False, (link,))
+
+    def _links(self) -> dict[tuple[int, int], Link]:
+        """One link for each pair of loops that has one."""
+        loops = self.loops
+        reach = self._reachable_loops()
+        links: dict[tuple[int, int], Link] = {}
+        for first in sorted(loops, reverse=True):
+            for second in sorted(reach[first], reverse=True):
+                link = self._link(first, second)
+                if link is not None:
+                    links[(first, second)] = link
+        return links
+
+    def _reachable_loops(self) -> dict[int, set[int]]:
+        """For each loop the other loops that can be reached from it."""
+        count = max(self._component, default=-1) + 1
+        below: list[set[int]] = [set() for _ in range(count)]
+        order = sorted(range(len(self._component)), key=self._component.__getitem__)
+        for state in order:
+            number = self._component[state]
+            for target, _ in self._edges[state]:
+                other = self._component[target]
+                if other != number:
+                    below[number] |= below[other]
+                    if other in self.loops:
+                        below[number].add(other)
+            self._budget.spend(len(self._edges[state]) + len(below[number]) // 8)
+        return {number: below[number] for number in self.loops}
+
+    def _link(self, first: int, second: int) -> Link | None:
+        sources, targets = self.loops[first], self.loops[second]
+        if len(sources) == len(targets) == 1:
+            return self._simple_link(sources[0], targets[0])
+        for source, target, allowed in self._common_cycles(first, second):
+            word = self._triple_path(source, target, allowed)
+            if word is not None:
+                return Link(source, word, target)
+        return None
+
+    def _self_mask(self, state: int) -> int:
+        total = 0
+        for target, mask in self._edges[state]:
+            if target == state:
+                total |= mask
+        return total
+
+    def _simple_link(self, source: int, target: int) -> Link | None:
+        """Both loops are single states: any word over their common atoms that leads from one to the other."""
+        common = self._self_mask(source) & self._self_mask(target)
+        if not common:
+            return None
+        parents: dict[int, tuple[int, int]] = {source: (source, 0)}
+        queue = [source]
+        for state in queue:
+            self._budget.spend(len(self._edges[state]))
+            for following, mask in self._edges[state]:
+                if mask & common and following not in parents:
+                    parents[following] = (state, mask & common)
+                    if following == target:
+                        return Link(source, _word_back(parents, source, target), target)
+                    queue.append(following)
+        return None
+
+    def _common_cycles(self, first: int, second: int) -> Iterator[tuple[int, int, set[tuple[int, int]]]]:
+        """A pair of states for each strongly connected part of the product of two loops, with that part.
+
+        One pair of each part is enough: a link of one can be moved along the common cycle to any other.
+        """
+        pairs = [(source, target) for source in self.loops[first] for target in self.loops[second]]
+        self._budget.spend(len(pairs))
+        numbers = {pair: number for number, pair in enumerate(pairs)}
+        after = [[numbers[following] for following in self._pair_successors(pair, first, second)] for pair in pairs]
+        parts: dict[int, list[int]] = {}
+        for number, part in enumerate(strong_components(after)):
+            parts.setdefault(part, []).append(number)
+        for members in parts.values():
+            if len(members) > 1 or members[0] in after[members[0]]:
+                source, target = pairs[members[0]]
+                yield source, target, {pairs[number] for number in members}
+
+    def _pair_successors(self, pair: tuple[int, int], first: int, second: int) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for left, left_mask in self._edges[pair[0]]:
+            if self._component[left] != first:
+                continue
+            for right, right_mask in self._edges[pair[1]]:
+                self._budget.spend()
+                if left_mask & right_mask and self._component[right] == second:
+                    found.append((left, right))
+        return found
+
+    def _triple_path(self, source: int, target: int, allowed: set[tuple[int, int]]) -> Word | None:
+        """A word by which (source, source, target) becomes (source, target, target)."""
+        begin = (source, source, target)
+        goal = (source, target, target)
+        last = self._component[target]
+        parents: dict[tuple[int, int, int], tuple[tuple[int, int, int], int]] = {begin: (begin, 0)}
+        queue = [begin]
+        for triple in queue:
+            for staying, staying_mask in self._edges[triple[0]]:
+                for end, end_mask in self._edges[triple[2]]:
+                    outer = staying_mask & end_mask
+                    self._budget.spend()
+                    if not outer or (staying, end) not in allowed:
+                        continue
+                    for moving, moving_mask in self._edges[triple[1]]:
+                        self._budget.spend()
+                        common = outer & moving_mask
+                        following = (staying, moving, end)
+                        if not common or following in parents or self._component[moving] < last:
+                            continue
+                        parents[following] = (triple, common)
+                        if following == goal:
+                            return _triple_word(parents, begin, goal)
+                        queue.append(following)
+        return None
+
+    def _longest_chain(self, links: dict[tuple[int, int], Link]) -> tuple[Link, ...]:
+        """The chain of most links; between two of them the automaton may move on without one."""
+        reach = self._reachable_loops()
+        best: dict[int, tuple[Link, ...]] = {}
+        for first in sorted(self.loops):
+            options: list[tuple[Link, ...]] = [()]
+            for second in reach[first]:
+                onward = best[second]
+                options.append(onward)
+                link = links.get((first, second))
+                if link is not None:
+                    options.append((link, *onward))
+            best[first] = max(options, key=len)
+        return max(best.values(), key=len)
+
+
+def _word_back(parents: dict[int, tuple[int, int]], source: int, state: int) -> Word:
+    word: list[int] = []
+    while True:
+        state, mask = parents[state]
+        word.append(lowest_atom(mask))
+        if state == source:
+            return tuple(reversed(word))
+
+
+def _pair_word(
+    parents: dict[tuple[int, int], tuple[tuple[int, int], int]], pair: tuple[int, int]
+) -> tuple[int, Word]:
+    """The state from which both of the pair were reached, and the word."""
+    word: list[int] = []
+    while pair[0] != pair[1]:
+        pair, mask = parents[pair]
+        word.append(lowest_atom(mask))
+    return pair[0], tuple(reversed(word))
+
+
+def _triple_word(
+    parents: dict[tuple[int, int, int], tuple[tuple[int, int, int], int]],
+    begin: tuple[int, int, int],
+    triple: tuple[int, int, int],
+) -> Word:
+    word: list[int] = []
+    while True:
+        triple, mask = parents[triple]
+        word.append(lowest_atom(mask))
+        if triple == begin:
+            return tuple(reversed(word))

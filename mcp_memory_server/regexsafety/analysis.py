@@ -1,0 +1,186 @@
+"""From a parsed pattern to a verdict: candidates from automata, each confirmed by counting steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import syntax
+from .alphabet import Alphabet, build_alphabet
+from .ambiguity import Ambiguity, AmbiguityFinder
+from .attack import Attack, Growth, measure_growth
+from .automaton import Automaton, build_automaton
+from .budget import Budget, BudgetExceeded, Limits
+from .builder import ParsedPattern
+from .casing import Casing, canonical
+from .compiler import UNROLL_ALWAYS, CompileOptions, compile_program, unrolled_size
+from .engine import StepCounter, Subject
+from .extent import UNBOUNDED, v8_backsearch, ways
+from .program import NOWHERE, Op, Program
+from .syntax import Span
+from .witness import WitnessFinder
+
+_FEW_WAYS = 2_000
+"""A finite pattern with no more steps than this from one start is linear without further ado."""
+_FAIL_PASSES = 5
+_TRIED_LINKS = 6
+_UNROLL_STEPS = (10**9, 256, 64, 16, UNROLL_ALWAYS)
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """An attack whose steps were counted."""
+
+    attack: Attack
+    growth: Growth
+    loop: Span | None
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Exponential before polynomial, then by degree."""
+        return self.growth.exponential, self.growth.degree
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisResult:
+    """What was found; ``exhausted`` names the budget that ran out before everything was looked at."""
+
+    worst: Confirmed | None
+    exhausted: str | None
+    alphabet: Alphabet | None
+
+
+def character_sets(tree: syntax.Node) -> Iterator[syntax.CharSet]:
+    """The sets that the alphabet must tell apart."""
+    for node in syntax.walk(tree):
+        if isinstance(node, (syntax.Chars, syntax.Anchor)):
+            yield node.ranges
+
+
+def tree_height(tree: syntax.Node) -> int:
+    """The longest way from the root to a leaf, without recursion."""
+    height, level = 0, [tree]
+    while level:
+        height += 1
+        level = [child for node in level for child in syntax.children(node)]
+    return height
+
+
+def analyse(parsed: ParsedPattern, casing: Casing, limits: Limits) -> AnalysisResult:
+    """Judge a parsed pattern. Never raises for a valid pattern: what cannot be judged is ``exhausted``."""
+    if tree_height(parsed.tree) > limits.tree_height:
+        return AnalysisResult(None, "nesting depth", None)
+    if ways(parsed.tree)[1] <= _FEW_WAYS:
+        return AnalysisResult(None, None, None)
+    try:
+        return _Analysis(parsed, casing, limits).run()
+    except BudgetExceeded as exceeded:
+        return AnalysisResult(None, exceeded.stage, None)
+
+
+class _Analysis:
+    def __init__(self, parsed: ParsedPattern, casing: Casing, limits: Limits) -> None:
+        self._parsed = parsed
+        self._limits = limits
+        self._tree = parsed.tree
+        self._fold = canonical(casing)
+        self._alphabet = build_alphabet(
+            character_sets(parsed.tree), parsed.last_code, Budget("alphabet", limits.edges)
+        )
+        self._unroll = next(
+            (step for step in _UNROLL_STEPS if unrolled_size(parsed.tree, step) <= limits.positions), UNROLL_ALWAYS
+        )
+        self._exact = self._compile(self._unroll, exact=True)
+        self._counted = Budget("step counting", limits.counted_steps)
+        backsearch = v8_backsearch(parsed.tree) if parsed.conditional_captures else None
+        self._backsearch = backsearch
+        self._search = not parsed.sticky and backsearch is None
+        self._worst: Confirmed | None = None
+        self._exhausted: str | None = None
+
+    def _compile(self, unroll: int, exact: bool) -> Program:
+        options = CompileOptions(unroll, exact, self._parsed.conditional_captures, self._limits.instructions)
+        return compile_program(self._tree, self._alphabet, options)
+
+    def run(self) -> AnalysisResult:
+        """Pass after pass, until something exponential is found or all is looked at."""
+        simplified = self._compile(self._unroll, exact=False)
+        self._attempt(simplified, frozenset())
+        if simplified.relaxed:
+            looks = [pc for pc, op in enumerate(simplified.ops) if op == Op.LOOK]
+            for look in looks[:_FAIL_PASSES]:
+                self._attempt(simplified, frozenset((look,)))
+        if self._has_counts():
+            self._attempt(self._compile(UNROLL_ALWAYS, exact=False), frozenset())
+        return AnalysisResult(self._worst, self._exhausted, self._alphabet)
+
+    def _has_counts(self) -> bool:
+        return any(
+            isinstance(node, syntax.Repeat) and max(node.least, node.most or 0) > UNROLL_ALWAYS
+            for node in syntax.walk(self._tree)
+        )
+
+    def _attempt(self, program: Program, failing: frozenset[int]) -> None:
+        """One pass; a budget that runs out is noted and ends the pass only."""
+        if self._worst is not None and self._worst.growth.exponential:
+            return
+        try:
+            automaton = build_automaton(program, Budget("automaton", self._limits.edges), self._search, failing)
+            self._judge(automaton)
+        except BudgetExceeded as exceeded:
+            self._exhausted = self._exhausted or exceeded.stage
+
+    def _judge(self, automaton: Automaton) -> None:
+        finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
+        witnesses = WitnessFinder(automaton, finder, Budget("witness", self._limits.witness_steps))
+        for ambiguity in finder.exponential():
+            if self._try(ambiguity, witnesses, automaton):
+                return
+        tried = 0
+        for ambiguity in finder.polynomial():
+            tried += 1
+            if self._try(ambiguity, witnesses, automaton) or tried > _TRIED_LINKS:
+                return
+
+    def _try(self, ambiguity: Ambiguity, witnesses: WitnessFinder, automaton: Automaton) -> bool:
+        """Confirm a candidate; True when nothing worse can be expected of the others."""
+        expected = len(ambiguity.links) + 1
+        for attack in witnesses.attacks(ambiguity):
+            confirmed = self._confirm(attack, ambiguity, automaton)
+            if confirmed is None:
+                continue
+            if self._worst is None or confirmed.rank > self._worst.rank:
+                self._worst = confirmed
+            if confirmed.growth.exponential or (not ambiguity.exponential and confirmed.growth.degree >= expected):
+                return True
+        return False
+
+    def _confirm(self, attack: Attack, ambiguity: Ambiguity, automaton: Automaton) -> Confirmed | None:
+        granted = min(self._limits.attempt_steps, self._counted.left)
+        budget = self._counted.part(granted)
+
+        def count(pumps: int) -> int:
+            atoms = attack.atoms(pumps)
+            codes = [self._alphabet.characters[atom] for atom in atoms]
+            counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)
+            first = max(0, len(atoms) - self._backsearch) if self._backsearch is not None else 0
+            return counter.search(first, only_first=self._parsed.sticky).steps
+
+        try:
+            growth = measure_growth(count, attack.pump_length)
+        finally:
+            self._counted.settle(budget, granted)
+        if growth is None:
+            return None
+        return Confirmed(attack, growth, guilty_loop(automaton, ambiguity))
+
+
+def guilty_loop(automaton: Automaton, ambiguity: Ambiguity) -> Span | None:
+    """The repetition around the last ambiguous state."""
+    program = automaton.program
+    for link in reversed(ambiguity.links):
+        for state in (link.target, link.source):
+            instruction = automaton.instructions[state]
+            if instruction >= 0 and program.loop_of[instruction] != NOWHERE:
+                return program.loops[program.loop_of[instruction]].span
+    return None

@@ -1,0 +1,50 @@
+"""Counts the work of the analysis. No clock: the same pattern gets the same verdict on every machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class BudgetExceeded(Exception):
+    """An allowance is used up; the message names the stage."""
+
+    def __init__(self, stage: str) -> None:
+        super().__init__(f"the {stage} budget is used up")
+        self.stage = stage
+
+
+@dataclass(slots=True)
+class Budget:
+    """An allowance of steps for one stage. A step is one edge, state or character looked at."""
+
+    stage: str
+    left: int
+
+    def spend(self, steps: int = 1) -> None:
+        """Take the steps off; raises BudgetExceeded when there are not enough."""
+        self.left -= steps
+        if self.left < 0:
+            raise BudgetExceeded(self.stage)
+
+    def part(self, steps: int) -> Budget:
+        """A smaller allowance for one attempt; what it uses must be settled with ``settle``."""
+        return Budget(self.stage, min(steps, max(self.left, 0)))
+
+    def settle(self, part: Budget, granted: int) -> None:
+        """Charge what an attempt has used of the ``granted`` steps."""
+        self.left -= granted - max(part.left, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The allowances of one check. The defaults answer within a second on one slow core."""
+
+    pattern_length: int = 65_536
+    tree_height: int = 150
+    positions: int = 1_500
+    instructions: int = 12_000
+    edges: int = 60_000
+    pairs: int = 60_000
+    witness_steps: int = 40_000
+    counted_steps: int = 120_000
+    attempt_steps: int = 40_000
