@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 
 from mcp_memory_server.records import MemoryRecord
 
+from .base import WriteRequest
+
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
 
 
+def signature_of(fact: MemoryRecord | WriteRequest) -> bytes:
+    """The signature of a record, or of the record that a write will make."""
+    from mcp_memory_server.ranking import encode_signature  # noqa: PLC0415  # numpy: only once something is ranked
+
+    return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject)
+
+
 def ranking_row(number: int, record: MemoryRecord) -> Row:
     """The row of a record under the store's own number for it, which rises in the order of first writing."""
-    from mcp_memory_server.ranking import Row, encode_signature  # noqa: PLC0415  # numpy: only once something is ranked
+    from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy
 
     written = datetime.fromisoformat(record.updated_at)
     return Row(
@@ -21,5 +30,5 @@ def ranking_row(number: int, record: MemoryRecord) -> Row:
         key=record.key,
         origin_thread=record.origin.thread_id,
         time_ms=round(written.timestamp() * 1000),
-        signature=encode_signature(key=record.key, text=record.text, tags=record.tags, subject=record.subject),
+        signature=signature_of(record),
     )

@@ -1,0 +1,175 @@
+"""The default store: one SQLite file, shared by any number of server processes on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from mcp_memory_server.errors import StoreBusy
+from mcp_memory_server.providers.base import (
+    Capabilities,
+    ChangeBatch,
+    Erasure,
+    ForgetRequest,
+    Forgotten,
+    Group,
+    HistoryRequest,
+    Hit,
+    JournaledDigest,
+    JournalLookup,
+    Listing,
+    ListRequest,
+    PageRequest,
+    PinRequest,
+    PruneRequest,
+    RestoreRequest,
+    SearchRequest,
+    Stats,
+    VersionRef,
+    VersionsRequest,
+    WriteRequest,
+    Written,
+)
+from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.versions import check_restorable
+from mcp_memory_server.records import MemoryRecord
+
+from . import changes, files, forgetting, history, journal, reading, restoring, search, writing
+from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
+
+__all__ = ["SqliteProvider", "open_sqlite"]
+
+_CAPABILITIES: Final = Capabilities("sqlite", frozenset(Group))
+
+
+class SqliteProvider:
+    """A `MemoryProvider` with every group. Each call is one function in the database's thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._blocks = search.ScopeBlocks()
+        self._blocks_epoch = database.epoch
+        self._secret: bytes | None = None
+        self._seen_version: tuple[int, int] | None = None
+        self._seen_cursor = 0
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return _CAPABILITIES
+
+    @property
+    def path(self) -> Path:
+        return self._database.path
+
+    async def list(self, request: ListRequest) -> Listing:
+        return await self._database.read(lambda db: reading.list_records(db, request))
+
+    async def page(self, request: PageRequest) -> tuple[MemoryRecord, ...]:
+        return await self._database.read(lambda db: reading.page(db, request))
+
+    async def scopes(self) -> tuple[str, ...]:
+        return await self._database.read(reading.all_scopes)
+
+    async def stats(self, scopes: Sequence[str]) -> Stats:
+        return await self._database.read(lambda db: reading.stats(db, scopes))
+
+    async def write(self, request: WriteRequest) -> Written:
+        lexical = signature_of(request)
+        return await self._database.write(lambda db: writing.write(db, request, lexical))
+
+    async def pin(self, request: PinRequest) -> MemoryRecord | None:
+        return await self._database.write(lambda db: writing.pin(db, request))
+
+    async def restore(self, request: RestoreRequest) -> int:
+        check_restorable(request)
+        signatures = [signature_of(versions[-1]) for versions in request.records]
+        return await self._database.write(lambda db: restoring.restore(db, request, signatures))
+
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        if self._blocks_epoch != self._database.epoch:
+            self._blocks.clear()
+            self._blocks_epoch = self._database.epoch
+        return await self._database.read(lambda db: search.search(db, self._blocks, request))
+
+    async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
+        return await self._database.read(lambda db: history.history(db, request))
+
+    async def versions(self, request: VersionsRequest) -> Mapping[VersionRef, MemoryRecord]:
+        return await self._database.read(lambda db: history.versions(db, request))
+
+    async def journal(self, digests: Sequence[JournaledDigest]) -> None:
+        await self._database.write(lambda db: journal.append(db, digests))
+
+    async def journaled(self, lookup: JournalLookup) -> JournaledDigest | None:
+        return await self._database.read(lambda db: journal.find(db, lookup))
+
+    async def prune_journal(self, request: PruneRequest) -> int:
+        return await self._database.write(lambda db: journal.prune(db, request))
+
+    async def journal_secret(self) -> bytes:
+        if self._secret is None:
+            self._secret = await self._database.read(journal.find_secret)
+        if self._secret is None:
+            self._secret = await self._database.write(journal.make_secret)
+        return self._secret
+
+    async def changes(self, after: int | None) -> ChangeBatch:
+        if after is not None and after == self._seen_cursor:
+            version = (self._database.epoch, await self._database.read(changes.data_version))
+            if version == self._seen_version:
+                return ChangeBatch(after, ())
+            self._seen_version = version
+        batch = await self._database.read(lambda db: changes.changes(db, after))
+        self._seen_cursor = batch.cursor
+        return batch
+
+    async def forget(self, request: ForgetRequest) -> Forgotten | None:
+        erased = await self._database.write(lambda db: forgetting.erase(db, request))
+        if erased is None:
+            return None
+        erasure = await self._finish_erasure(erased)
+        for copy in files.damaged_copies(self.path):
+            copy.unlink(missing_ok=True)
+        return Forgotten(request.id, erased.key, request.scope, erasure)
+
+    async def _finish_erasure(self, erased: forgetting.Erased) -> Erasure:
+        try:
+            clean = await self._database.maintain(
+                lambda db: forgetting.scrub(db, self.path, erased.texts, [erased.ticket])
+            )
+        except StoreBusy:
+            # The record is gone from every answer; only the bytes wait. Whoever opens a ticket next sees to it.
+            return "pending"
+        return "done" if clean else "pending"
+
+    async def complete_erasures(self) -> int:
+        """Get the bytes out that earlier erasures had to leave; how many were completed."""
+        tickets = await self._database.read(forgetting.open_tickets)
+        if not tickets:
+            return 0
+        clean = await self._database.maintain(lambda db: forgetting.scrub(db, self.path, None, tickets))
+        return len(tickets) if clean else 0
+
+    async def close(self) -> None:
+        await self._database.close()
+
+
+@asynccontextmanager
+async def open_sqlite(
+    url: str, *, busy_timeout_s: float = DEFAULT_BUSY_TIMEOUT_S, synchronous: Synchronous = "FULL"
+) -> AsyncGenerator[SqliteProvider]:
+    """Open the store at a `sqlite:///path` URL, creating the file (0600) and missing folders (0700).
+
+    Args:
+        url: everything after `sqlite:///` is the path, verbatim; `~` is expanded.
+        busy_timeout_s: how long a call waits for another process's lock before `StoreBusy`.
+        synchronous: FULL: an acknowledged write survives a power cut. NORMAL: it survives a crash of the
+            process, and commits are faster.
+
+    Raises:
+        ConfigurationError, StoreUnavailable, StoreDamaged, StoreTooNew, StoreBusy
+    """
+    async with open_database(files.path_of(url), busy_timeout_s=busy_timeout_s, synchronous=synchronous) as database:
+        yield SqliteProvider(database)

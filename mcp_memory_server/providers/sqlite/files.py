@@ -1,0 +1,114 @@
+"""The store's file on disk: where a URL points, its permissions, and what its header tells without opening it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from pathlib import Path
+from typing import Final
+
+from mcp_memory_server.errors import ConfigurationError, StoreUnavailable, echo
+
+URL_PREFIX: Final = "sqlite:///"
+APPLICATION_ID: Final = 0x4D4D5331
+"""Written into the header by the first migration: "MMS1"."""
+
+_MAGIC: Final = b"SQLite format 3\x00"
+_DAMAGED_SUFFIX: Final = ".corrupt-"
+
+
+def path_of(url: str) -> Path:
+    """The file that a `sqlite:///` URL names: everything after the prefix, verbatim, with `~` expanded.
+
+    Raises:
+        ConfigurationError: no path, or one that can only be a folder.
+    """
+    if not url.startswith(URL_PREFIX):
+        raise ConfigurationError(f"A SQLite URL begins with {URL_PREFIX}, as in sqlite:///memory.db; got {echo(url)}.")
+    raw = url.removeprefix(URL_PREFIX)
+    if not raw.strip():
+        raise ConfigurationError("The SQLite URL names no file. Example: sqlite:///memory.db")
+    if "\x00" in raw:
+        raise ConfigurationError("The SQLite URL holds a NUL character.")
+    if raw.endswith(("/", os.sep)):
+        raise ConfigurationError(f"The SQLite URL names a folder: {echo(raw)}. Add a file name, such as memory.db.")
+    path = Path(os.path.abspath(Path(raw).expanduser()))
+    if path.is_dir():
+        raise ConfigurationError(f"The SQLite URL names a folder: {echo(str(path))}. Add a file name to it.")
+    return path
+
+
+def create(path: Path) -> None:
+    """Make the file and its missing parents, readable by their owner only. Leaves what exists as it is."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(missing):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """What tells this file from another one under the same name; None when it is gone."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def refuse_foreign(path: Path) -> None:
+    """Leave a file alone that is not ours.
+
+    Raises:
+        StoreUnavailable: the file is not empty and no SQLite database, or another program's.
+    """
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header:
+        return
+    if not header.startswith(_MAGIC):
+        raise StoreUnavailable(
+            f"{path} is no SQLite database, or its beginning is destroyed. It was left untouched: "
+            "name another file, or move this one away to begin a new store."
+        )
+    (application_id,) = struct.unpack_from(">I", header, 68)
+    if application_id not in (0, APPLICATION_ID):
+        raise StoreUnavailable(
+            f"{path} is another program's SQLite database. It was left untouched: name another file."
+        )
+
+
+def is_truncated(path: Path) -> bool:
+    """Whether the file is shorter than the page count in its own header says.
+
+    The header may lag behind the log, but never ahead of the file.
+    """
+    with path.open("rb") as file:
+        header = file.read(100)
+    if len(header) < 100:
+        return len(header) > 0
+    page_size, change_counter, pages, valid_for = struct.unpack_from(">16xH6xII60xI", header)
+    if change_counter != valid_for:  # the count is not kept up to date by this writer
+        return False
+    return pages * (65536 if page_size == 1 else page_size) > path.stat().st_size
+
+
+def companions(path: Path) -> list[Path]:
+    """The log and shared-memory files that belong to the store."""
+    return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+
+
+def damaged_copies(path: Path) -> list[Path]:
+    """Copies of the store that were kept when it was mended, oldest first."""
+    return sorted(path.parent.glob(glob_safe(path.name) + _DAMAGED_SUFFIX + "*"))
+
+
+def damaged_copy_name(path: Path, stamp: str) -> Path:
+    """Where the damaged file is kept. `stamp` is the time, in characters that every file system takes."""
+    return path.with_name(f"{path.name}{_DAMAGED_SUFFIX}{stamp}")
+
+
+def glob_safe(name: str) -> str:
+    """A file name as a glob pattern that matches only itself."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in name)

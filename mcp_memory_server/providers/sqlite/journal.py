@@ -1,0 +1,53 @@
+"""What each turn was shown, by reference."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Sequence
+
+from mcp_memory_server.providers.base import JournaledDigest, JournalLookup, PruneRequest
+from mcp_memory_server.providers.rows import journal_body, journaled_of
+
+_SECRET_NAME = "journal"
+_BEYOND = """
+DELETE FROM journal WHERE digest_id IN (
+    SELECT digest_id FROM journal ORDER BY at DESC, digest_id DESC LIMIT -1 OFFSET ?
+)
+"""
+_COLUMNS = "digest_id, actor_id, turn_id, at, body"
+
+
+def append(db: sqlite3.Connection, digests: Sequence[JournaledDigest]) -> None:
+    # OR IGNORE: the first digest of an (actor, turn) stands, whichever process was first.
+    db.executemany(
+        f"INSERT OR IGNORE INTO journal ({_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
+        [(d.digest_id, d.actor_id, d.turn_id, d.at, journal_body(d)) for d in digests],
+    )
+
+
+def find(db: sqlite3.Connection, lookup: JournalLookup) -> JournaledDigest | None:
+    column, value = ("digest_id", lookup.digest_id) if lookup.digest_id is not None else ("turn_id", lookup.turn_id)
+    row = db.execute(
+        f"SELECT {_COLUMNS} FROM journal WHERE {column} = ? AND actor_id = ?", (value, lookup.actor_id)
+    ).fetchone()
+    return None if row is None else journaled_of(*row)
+
+
+def prune(db: sqlite3.Connection, request: PruneRequest) -> int:
+    by_age = db.execute("DELETE FROM journal WHERE at < ?", (request.before,)).rowcount
+    by_count = db.execute(_BEYOND, (request.keep,)).rowcount
+    return by_age + by_count
+
+
+def find_secret(db: sqlite3.Connection) -> bytes | None:
+    row = db.execute("SELECT value FROM secret WHERE name = ?", (_SECRET_NAME,)).fetchone()
+    return None if row is None else row[0]
+
+
+def make_secret(db: sqlite3.Connection) -> bytes:
+    """The store's secret, made now unless another process was first."""
+    db.execute("INSERT OR IGNORE INTO secret VALUES (?, ?)", (_SECRET_NAME, secrets.token_bytes(32)))
+    found = find_secret(db)
+    assert found is not None
+    return found

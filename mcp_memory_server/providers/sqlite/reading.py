@@ -1,0 +1,148 @@
+"""Current records: by digest order, by id or key, by page, and counted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from mcp_memory_server.providers.base import Listing, ListRequest, PageRequest, ScopeCount, Stats
+from mcp_memory_server.providers.key_order import listing
+from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
+from mcp_memory_server.records import MemoryRecord
+
+COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
+
+# Lists travel as one JSON parameter: a store of many scopes or a long list of ids meets no limit on parameters.
+_SCOPES = "SELECT id, token FROM scope WHERE token IN (SELECT value FROM json_each(?))"
+
+_MATCHING = f"""
+SELECT {COLUMNS}, memory.scope_id FROM memory
+WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes))
+  AND memory.status IN (SELECT value FROM json_each(:statuses))
+  AND (:ids IS NULL OR memory.id IN (SELECT value FROM json_each(:ids)))
+  AND (:keys IS NULL OR memory.key IN (SELECT value FROM json_each(:keys)))
+"""
+
+_PINNED_KEYS = """
+SELECT DISTINCT key FROM memory
+WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND pinned
+  AND status IN (SELECT value FROM json_each(:statuses))
+"""
+
+PINNED_RECORDS: Final = f"""
+SELECT {COLUMNS}, memory.scope_id FROM memory
+WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes)) AND memory.status = 'active' AND memory.key IN (
+    SELECT key FROM memory
+    WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND pinned AND status = 'active'
+)
+"""
+"""Every record of every key that has a pin at the scopes."""
+
+_NEWEST_KEYS = """
+SELECT key FROM memory WHERE scope_id = ? AND status IN (SELECT value FROM json_each(?))
+ORDER BY updated_at DESC, key
+"""
+
+_COUNT_KEYS = """
+SELECT count(DISTINCT key) FROM memory
+WHERE scope_id IN (SELECT value FROM json_each(?)) AND status IN (SELECT value FROM json_each(?))
+"""
+
+_PAGE = f"""
+SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id
+WHERE scope.token = ? AND memory.key > ? ORDER BY memory.key LIMIT ?
+"""
+
+_COUNTED = """
+FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token IN (SELECT value FROM json_each(?))
+"""
+
+
+def scope_ids(db: sqlite3.Connection, scopes: Sequence[str]) -> dict[int, str]:
+    """The stored scopes among `scopes`, by row id, in the order given."""
+    found = {token: scope_id for scope_id, token in db.execute(_SCOPES, (json.dumps(scopes),))}
+    return {found[token]: token for token in scopes if token in found}
+
+
+def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
+    scopes = scope_ids(db, request.scopes)
+    if request.limit is None or request.ids is not None or request.keys is not None:
+        return listing(_matching(db, scopes, request, request.keys), request)
+    statuses = json.dumps(request.statuses)
+    pinned = {key for (key,) in db.execute(_PINNED_KEYS, {"scopes": _json(scopes), "statuses": statuses})}
+    first = _first_keys(db, scopes, statuses, pinned, request.limit)
+    listed = listing(_matching(db, scopes, request, first), request)
+    total = db.execute(_COUNT_KEYS, (_json(scopes), statuses)).fetchone()[0]
+    return Listing(listed.records, keys=total, pinned_keys=len(pinned))
+
+
+def _first_keys(
+    db: sqlite3.Connection, scopes: dict[int, str], statuses: str, pinned: set[str], limit: int
+) -> list[str]:
+    """All pinned keys, then the newest of each scope, narrowest first, until `limit` keys are found.
+
+    A key met first at its narrowest scope is met at the record that answers it, so this is digest order, and
+    it reads no more rows than it returns keys, however large the scopes are.
+    """
+    chosen = dict.fromkeys(pinned)
+    for scope_id in scopes:
+        for (key,) in db.execute(_NEWEST_KEYS, (scope_id, statuses)):
+            if len(chosen) >= limit:
+                return list(chosen)
+            chosen[key] = None
+    return list(chosen)
+
+
+def _matching(
+    db: sqlite3.Connection, scopes: dict[int, str], request: ListRequest, keys: Iterable[str] | None
+) -> list[MemoryRecord]:
+    rows = db.execute(
+        _MATCHING,
+        {
+            "scopes": _json(scopes),
+            "statuses": json.dumps(request.statuses),
+            "ids": None if request.ids is None else json.dumps(request.ids),
+            "keys": None if keys is None else json.dumps(list(keys)),
+        },
+    )
+    return [record_of(scopes[row[-1]], row) for row in rows]
+
+
+def page(db: sqlite3.Connection, request: PageRequest) -> tuple[MemoryRecord, ...]:
+    rows = db.execute(_PAGE, (request.scope, request.after or "", request.limit))
+    return tuple(record_of(request.scope, row) for row in rows)
+
+
+def all_scopes(db: sqlite3.Connection) -> tuple[str, ...]:
+    rows = db.execute("SELECT token FROM scope WHERE id IN (SELECT scope_id FROM memory) ORDER BY token")
+    return tuple(token for (token,) in rows)
+
+
+def stats(db: sqlite3.Connection, scopes: Sequence[str]) -> Stats:
+    tokens = (json.dumps(scopes),)
+    records, pinned, last_write = db.execute(
+        f"SELECT count(*), coalesce(sum(pinned), 0), max(memory.updated_at) {_COUNTED}", tokens
+    ).fetchone()
+    by_scope = db.execute(f"SELECT scope.token, count(*) {_COUNTED} GROUP BY scope.token", tokens)
+    counts = dict(by_scope.fetchall())
+    by_kind = db.execute(
+        f"SELECT coalesce(details ->> 'kind', 'semantic') AS kind, count(*) {_COUNTED} GROUP BY kind", tokens
+    )
+    by_status = db.execute(f"SELECT memory.status, count(*) {_COUNTED} GROUP BY memory.status", tokens)
+    old = f"SELECT count(*) FROM history WHERE id IN (SELECT memory.id {_COUNTED})"
+    return Stats(
+        records=records,
+        pinned=pinned,
+        versions=records + db.execute(old, tokens).fetchone()[0],
+        by_scope=tuple(ScopeCount(scope, counts[scope]) for scope in scopes if scope in counts),
+        by_kind=dict(by_kind.fetchall()),
+        by_status=dict(by_status.fetchall()),
+        last_write=last_write,
+        pending_erasures=db.execute("SELECT count(*) FROM erasure").fetchone()[0],
+    )
+
+
+def _json(scopes: dict[int, str]) -> str:
+    return json.dumps(list(scopes))

@@ -1,0 +1,39 @@
+"""Taking records in as they are, with their history."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Final
+
+from mcp_memory_server.providers.base import RestoreRequest
+from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
+
+from .forgetting import drop_signature
+from .history import stored_versions
+from .writing import advance, announce, put
+
+_ADD_OLD: Final = f"INSERT INTO history ({', '.join(RECORD_COLUMNS)}) VALUES ({', '.join('?' * len(RECORD_COLUMNS))})"
+_IN_THE_WAY: Final = """
+SELECT memory.number, memory.id, scope.token FROM memory JOIN scope ON scope.id = memory.scope_id
+WHERE memory.id = ? OR (scope.token = ? AND memory.key = ?)
+"""
+
+
+def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequence[bytes]) -> int:
+    """`signatures` are those of each record's current version, in the same order."""
+    changed = 0
+    for versions, lexical in zip(request.records, signatures, strict=True):
+        *old, current = versions
+        if stored_versions(db, [current.scope], current.id) == list(versions):
+            continue
+        for number, record_id, scope in db.execute(_IN_THE_WAY, (current.id, current.scope, current.key)).fetchall():
+            db.execute("DELETE FROM history WHERE id = ?", (record_id,))
+            db.execute("DELETE FROM memory WHERE number = ?", (number,))
+            drop_signature(db, scope, number)
+            announce(db, scope, record_id)
+        put(db, advance(db, current.scope), current, lexical)
+        db.executemany(_ADD_OLD, [record_values(version) for version in old])
+        announce(db, current.scope, current.id)
+        changed += 1
+    return changed

@@ -1,0 +1,100 @@
+"""Upserts and pins."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from uuid6 import uuid7
+
+from mcp_memory_server.providers.base import PinRequest, WriteRequest, Written
+from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of, record_values
+from mcp_memory_server.providers.versions import next_version
+from mcp_memory_server.records import MemoryRecord
+
+from .reading import COLUMNS
+
+_NAMES: Final = ", ".join(RECORD_COLUMNS)
+_PLACES: Final = ", ".join("?" * len(RECORD_COLUMNS))
+
+_CURRENT = f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND key = ?"
+_CURRENT_BY_ID = (
+    f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND memory.id = ?"
+)
+_NEXT_GENERATION = """
+INSERT INTO scope (token, generation) VALUES (?, 1)
+ON CONFLICT (token) DO UPDATE SET generation = generation + 1 RETURNING id, generation
+"""
+_UPSERT = f"""
+INSERT INTO memory ({_NAMES}, scope_id) VALUES ({_PLACES}, ?)
+ON CONFLICT (scope_id, key) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in RECORD_COLUMNS if name not in ("id", "key"))}
+RETURNING number
+"""
+_INTO_HISTORY = """
+INSERT INTO history (id, version, key, text, created_at, updated_at, pinned, status, details)
+SELECT id, version, key, text, created_at, updated_at, pinned, status, details FROM memory WHERE id = ?
+"""
+_SIGN = """
+INSERT OR REPLACE INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+
+# The feed keeps this many changes; a reader that is further behind is told that there is a gap.
+_KEPT_CHANGES: Final = 10_000
+
+
+class ScopeGeneration(NamedTuple):
+    """A scope's row id, and its generation in the running transaction."""
+
+    scope_id: int
+    generation: int
+
+
+def advance(db: sqlite3.Connection, scope: str) -> ScopeGeneration:
+    """Begin the scope's next generation, which tells every cache of its rows that it is stale."""
+    return ScopeGeneration(*db.execute(_NEXT_GENERATION, (scope,)).fetchone())
+
+
+def announce(db: sqlite3.Connection, scope: str, record_id: str) -> None:
+    """Append to the change feed."""
+    cursor = db.execute("INSERT INTO change (scope, id) VALUES (?, ?) RETURNING cursor", (scope, record_id)).fetchone()[
+        0
+    ]
+    if cursor % 1000 == 0:
+        db.execute("DELETE FROM change WHERE cursor <= ?", (cursor - _KEPT_CHANGES,))
+
+
+def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Written:
+    """Upsert; `lexical` is the ranking signature of the new fact."""
+    row = db.execute(_CURRENT, (request.scope, request.key)).fetchone()
+    current = None if row is None else record_of(request.scope, row)
+    written = next_version(current, request, str(uuid7()))
+    if written.status != "unchanged":
+        if current is not None:
+            db.execute(_INTO_HISTORY, (current.id,))
+        place = advance(db, request.scope)
+        put(db, place, written.record, lexical)
+        announce(db, request.scope, written.record.id)
+    return written
+
+
+def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
+    """Store the current version of a record and what ranking reads of it."""
+    number = db.execute(_UPSERT, (*record_values(record), place.scope_id)).fetchone()[0]
+    thread = record.origin.thread_id or ""
+    time_ms = int(datetime.fromisoformat(record.updated_at).timestamp() * 1000)
+    db.execute(_SIGN, (place.scope_id, number, place.generation, record.key, thread, time_ms, lexical))
+
+
+def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
+    row = db.execute(_CURRENT_BY_ID, (request.scope, request.id)).fetchone()
+    if row is None:
+        return None
+    record = record_of(request.scope, row)
+    if record.pinned != request.pinned:
+        db.execute("UPDATE memory SET pinned = ? WHERE id = ?", (int(request.pinned), request.id))
+        advance(db, request.scope)
+        announce(db, request.scope, request.id)
+    return record.model_copy(update={"pinned": request.pinned})
