@@ -14,11 +14,26 @@ DEFAULT_MAX_MEMORIES = 20
 
 
 class Override(FrozenModel):
-    """A value that the narrower one beat, so that a stale guess and a published policy can be told apart."""
+    """A value that the narrower one beat, so that a stale guess and a published policy can be told apart.
+
+    `id` and `version` say for the journal which record it was; they are not part of what is shown.
+    """
 
     scope: str
     text: str
     author: Author
+    id: str = Field(default="", exclude=True)
+    version: int = Field(default=1, exclude=True)
+
+    @classmethod
+    def of(cls, record: MemoryRecord) -> Override:
+        return cls(
+            scope=record.scope,
+            text=record.text,
+            author=record.origin.author,
+            id=record.id,
+            version=record.version,
+        )
 
 
 class DigestEntry(MemoryRecord):
@@ -93,7 +108,7 @@ def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEn
     return as_entry(
         winner,
         pinned=any(record.pinned for record in held),
-        overrides=tuple(Override(scope=r.scope, text=r.text, author=r.origin.author) for r in beaten),
+        overrides=tuple(Override.of(record) for record in beaten),
     )
 
 

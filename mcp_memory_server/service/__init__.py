@@ -1,0 +1,180 @@
+"""`MemoryService`: every use case over one provider, for servers, consoles and hosts that embed the library."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self, Unpack
+
+from mcp_memory_server.block import render_block
+from mcp_memory_server.identity import RequestContext, ScopeResolver
+from mcp_memory_server.providers.base import Group, MemoryProvider, Stats
+from mcp_memory_server.records import MemoryRecord
+
+from . import browse, operate, wiring
+from .browse import Page
+from .forget import ForgetCommand, Forgot, forget
+from .journal import Journal, Retention
+from .offer import Offered, OfferRequest, offer
+from .remember import Remembered, RememberOptions, RememberRequest, remember
+from .wiring import Limits, Wiring
+
+__all__ = [
+    "ForgetCommand",
+    "Forgot",
+    "Limits",
+    "MemoryService",
+    "OfferRequest",
+    "Offered",
+    "Page",
+    "RememberOptions",
+    "RememberRequest",
+    "Remembered",
+    "Retention",
+]
+
+
+class MemoryService:
+    """The use cases over one open provider.
+
+    Use it as `async with MemoryService(provider) as service`: inside, the journal is written in the background,
+    and leaving writes what still waits. Without entering it, the journal is written when something asks for it.
+    """
+
+    def __init__(  # noqa: PLR0913  # each is a seam with a default
+        self,
+        provider: MemoryProvider,
+        *,
+        resolver: ScopeResolver | None = None,
+        limits: Limits | None = None,
+        retention: Retention | None = None,
+        now: Callable[[], str] = wiring.utc_now,
+        new_id: Callable[[], str] = wiring.new_id,
+    ) -> None:
+        self._wiring = Wiring(
+            provider=provider,
+            journal=Journal(provider, retention),
+            limits=limits or Limits(),
+            now=now,
+            new_id=new_id,
+            **({} if resolver is None else {"resolver": resolver}),
+        )
+        self._running = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._running.enter_async_context(self._wiring.journal.running())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._running.__aexit__(kind, error, trace)
+
+    @property
+    def provider(self) -> MemoryProvider:
+        return self._wiring.provider
+
+    @property
+    def limits(self) -> Limits:
+        return self._wiring.limits
+
+    @property
+    def writable(self) -> bool:
+        """Whether `remember` can work, and so is offered."""
+        return Group.WRITE in self.provider.capabilities.groups
+
+    async def scopes(self, context: RequestContext) -> tuple[str, ...]:
+        """The scopes that apply to the request, most specific first."""
+        return tuple(await self._wiring.resolver.resolve(context))
+
+    async def offer(
+        self,
+        context: RequestContext,
+        query: str | None = None,
+        *,
+        max_memories: int | None = None,
+        turn_id: str | None = None,
+        digest_id: str | None = None,
+    ) -> Offered:
+        """The digest for this turn; see `offer.offer` and `OfferRequest`."""
+        return await offer(self._wiring, context, OfferRequest(query, max_memories, turn_id, digest_id))
+
+    def block(self, offered: Offered) -> str:
+        """The text that a host puts into the prompt."""
+        digest = offered.digest
+        return render_block(
+            digest.entries,
+            writable=self.writable,
+            partial=digest.partial,
+            max_fact_chars=self.limits.max_fact_chars,
+        )
+
+    async def remember(
+        self, context: RequestContext, key: str, fact: str, **options: Unpack[RememberOptions]
+    ) -> Remembered:
+        """Record an assistant's conclusion; see `remember.remember` and `RememberRequest`."""
+        return await remember(self._wiring, context, RememberRequest(key, fact, **options))
+
+    async def forget(
+        self,
+        context: RequestContext,
+        *,
+        id: str | None = None,  # the record's field of that name
+        key: str | None = None,
+        elevated: bool = False,
+        scopes: Sequence[str] | None = None,
+    ) -> Forgot:
+        """Erase one record for good; see `forget.forget`."""
+        return await forget(self._wiring, context, ForgetCommand(id, key, elevated), scopes)
+
+    async def record_versions(self, context: RequestContext, record_id: str) -> tuple[MemoryRecord, ...]:
+        """See `browse.record_versions`."""
+        return await browse.record_versions(self._wiring, context, record_id)
+
+    async def page(self, context: RequestContext, scope: str, after: str | None = None) -> Page:
+        """See `browse.page`."""
+        return await browse.page(self._wiring, context, scope, after)
+
+    def everything_at(self, scope: str) -> AsyncGenerator[MemoryRecord]:
+        """See `browse.everything_at`."""
+        return browse.everything_at(self._wiring, scope)
+
+    async def stats(self, context: RequestContext) -> Stats:
+        """See `browse.stats`."""
+        return await browse.stats(self._wiring, context)
+
+    async def all_scopes(self) -> tuple[str, ...]:
+        """Every scope of the store. Administrative: check elevation first."""
+        return await browse.browsing(self._wiring).scopes()
+
+    async def state(  # `remember`, and by whose power
+        self,
+        context: RequestContext,
+        key: str,
+        fact: str,
+        *,
+        scope: str | None = None,
+        elevated: bool = False,
+        **options: Unpack[RememberOptions],
+    ) -> Remembered:
+        """Record what a person states; see `operate.state`."""
+        request = RememberRequest(key, fact, **options)
+        return await operate.state(self._wiring, context, request, scope, elevated=elevated)
+
+    async def pin(
+        self, context: RequestContext, record_id: str, *, pinned: bool, elevated: bool = False
+    ) -> MemoryRecord:
+        """See `operate.pin`."""
+        return await operate.pin(self._wiring, context, record_id, pinned=pinned, elevated=elevated)
+
+    async def take_in(
+        self,
+        context: RequestContext,
+        records: Sequence[tuple[MemoryRecord, ...]],
+        *,
+        elevated: bool = False,
+        any_scope: bool = False,
+    ) -> int:
+        """See `operate.take_in`."""
+        return await operate.take_in(self._wiring, context, records, elevated=elevated, any_scope=any_scope)

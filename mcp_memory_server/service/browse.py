@@ -1,0 +1,92 @@
+"""Seeing what is held: one record with its history, a scope page by page, counts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Final
+
+from mcp_memory_server.errors import NotFound, NotSupported
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.providers.base import (
+    BrowsingProvider,
+    HistoryRequest,
+    ListRequest,
+    PageRequest,
+    Stats,
+    can_browse,
+    has_history,
+)
+from mcp_memory_server.records import MemoryRecord
+
+from .wiring import Wiring
+
+PAGE_SIZE: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Records of one scope in order of key. `next_after` continues behind the last one; None when it was the last."""
+
+    scope: str
+    records: tuple[MemoryRecord, ...]
+    next_after: str | None
+
+
+async def record_versions(wiring: Wiring, context: RequestContext, record_id: str) -> tuple[MemoryRecord, ...]:
+    """A record's versions, oldest first, the current one last; only that where the provider keeps no history.
+
+    Raises:
+        NotFound: unknown, foreign and erased ids get the same error.
+    """
+    scopes = tuple(await wiring.resolver.resolve(context))
+    if has_history(wiring.provider):
+        found = await wiring.provider.history(HistoryRequest(scopes, record_id))
+    else:
+        found = (await wiring.provider.list(ListRequest(scopes, ids=(record_id,)))).records
+    if not found:
+        raise NotFound("memory", record_id, "Read memory://digest to see ids.")
+    return found
+
+
+async def page(
+    wiring: Wiring, context: RequestContext, scope: str, after: str | None = None, limit: int = PAGE_SIZE
+) -> Page:
+    """Everything held at one scope that applies to the request: the read-back.
+
+    Raises:
+        NotFound: the scope does not apply, or does not exist: the two look the same.
+    """
+    if scope not in await wiring.resolver.resolve(context):
+        raise NotFound("scope", scope, "Read memory://stats to see your scopes.")
+    return await _page(browsing(wiring), scope, after, limit)
+
+
+async def _page(provider: BrowsingProvider, scope: str, after: str | None, limit: int) -> Page:
+    records = await provider.page(PageRequest(scope, limit, after))
+    return Page(scope, records, records[-1].key if len(records) == limit else None)
+
+
+async def everything_at(wiring: Wiring, scope: str) -> AsyncGenerator[MemoryRecord]:
+    """Every record at a scope, without asking whom it applies to: for callers that have checked."""
+    provider = browsing(wiring)
+    after: str | None = None
+    while True:
+        found = await _page(provider, scope, after, PAGE_SIZE)
+        for record in found.records:
+            yield record
+        if found.next_after is None:
+            return
+        after = found.next_after
+
+
+async def stats(wiring: Wiring, context: RequestContext) -> Stats:
+    """Counts at the scopes that apply to the request."""
+    return await browsing(wiring).stats(tuple(await wiring.resolver.resolve(context)))
+
+
+def browsing(wiring: Wiring) -> BrowsingProvider:
+    provider = wiring.provider
+    if not can_browse(provider):
+        raise NotSupported(provider.capabilities.provider, "be browsed", "Use memory://digest instead.")
+    return provider

@@ -1,0 +1,142 @@
+"""The journal of what was shown: batched, so that it neither delays nor fails a recall."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import anyio
+
+from mcp_memory_server.errors import StoreError
+from mcp_memory_server.providers.base import (
+    JournaledDigest,
+    JournalingProvider,
+    JournalLookup,
+    MemoryProvider,
+    PruneRequest,
+    can_journal,
+)
+from mcp_memory_server.records import canonical_instant
+
+logger = logging.getLogger(__name__)
+
+# Long enough to gather the turns of a busy moment, short enough that a replay from another process finds them.
+_FLUSH_INTERVAL_S: Final = 0.2
+# What a store that cannot be written for long may make us hold; the oldest entries go first.
+_MOST_WAITING: Final = 10_000
+_PRUNE_EVERY: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long journaled digests are kept, and how many at most."""
+
+    days: int = 30
+    digests: int = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    digest: JournaledDigest
+    query: str | None
+
+
+class Journal:
+    """Appends digests in the background while `running`; drained before whatever must see them."""
+
+    def __init__(self, provider: MemoryProvider, retention: Retention | None = None) -> None:
+        self._provider: JournalingProvider | None = provider if can_journal(provider) else None
+        self._retention = retention or Retention()
+        self._waiting: list[_Waiting] = []
+        self._writing = anyio.Lock()
+        self._wake = anyio.Event()
+        self._healthy = True
+        self._until_prune = 1
+
+    @property
+    def available(self) -> bool:
+        return self._provider is not None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        """Write what is submitted every now and then; what is left at the end, too."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._keep_writing)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
+                with anyio.move_on_after(2, shield=True):
+                    await self.drain()
+
+    async def _keep_writing(self) -> None:
+        while True:
+            await self._wake.wait()
+            await anyio.sleep(_FLUSH_INTERVAL_S)
+            await self.drain()
+
+    def submit(self, digest: JournaledDigest, query: str | None) -> bool:
+        """Leave the digest to the background; whether it can be expected to arrive."""
+        if self._provider is None:
+            return False
+        self._waiting.append(_Waiting(digest, query))
+        del self._waiting[:-_MOST_WAITING]
+        self._wake.set()
+        return self._healthy
+
+    async def write(self, digest: JournaledDigest, query: str | None) -> bool:
+        """Journal one digest durably, now; false when the store cannot be written."""
+        self.submit(digest, query)
+        return await self.drain()
+
+    async def drain(self) -> bool:
+        """Write all that waits; false, with all of it still waiting, when the store cannot be written."""
+        provider = self._provider
+        if provider is None:
+            return False
+        async with self._writing:
+            batch, self._waiting = self._waiting, []
+            self._wake = anyio.Event()
+            if not batch:
+                return self._healthy
+            try:
+                secret = await provider.journal_secret()
+                await provider.journal([_hashed(waiting, secret) for waiting in batch])
+                await self._prune(provider, len(batch))
+            except StoreError as error:
+                self._waiting[:0] = batch
+                if self._healthy:
+                    logger.warning("the journal cannot be written (%s); %d entries wait", error.code, len(batch))
+                self._healthy = False
+            except BaseException:
+                self._waiting[:0] = batch
+                raise
+            else:
+                self._healthy = True
+            return self._healthy
+
+    async def find(self, lookup: JournalLookup) -> JournaledDigest | None:
+        """The actor's own journaled digest; drains first, so that what was just shown is found."""
+        if self._provider is None:
+            return None
+        await self.drain()
+        return await self._provider.journaled(lookup)
+
+    async def _prune(self, provider: JournalingProvider, written: int) -> None:
+        self._until_prune -= written
+        if self._until_prune <= 0:
+            self._until_prune = _PRUNE_EVERY
+            before = canonical_instant(datetime.now(UTC) - timedelta(days=self._retention.days))
+            await provider.prune_journal(PruneRequest(before, self._retention.digests))
+
+
+def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:
+    """The query never reaches the store: only a hash that needs the store's secret to be tried out."""
+    if waiting.query is None:
+        return waiting.digest
+    return replace(waiting.digest, query_hash=hmac.digest(secret, waiting.query.encode(), "sha256").hex())

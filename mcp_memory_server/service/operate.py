@@ -1,0 +1,83 @@
+"""What a person does at the console: state, publish, pin, take in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_memory_server.errors import NotFound, NotSupported
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import write_verdict
+from mcp_memory_server.providers.base import ListRequest, PinRequest, RestoreRequest, can_restore, can_write
+from mcp_memory_server.records import MemoryRecord
+
+from .remember import Remembered, RememberRequest, own_scope, write_at
+from .wiring import Wiring
+
+
+async def state(
+    wiring: Wiring,
+    context: RequestContext,
+    request: RememberRequest,
+    scope: str | None = None,
+    *,
+    elevated: bool = False,
+) -> Remembered:
+    """Record what a person states: at their own scope, or published at a wider one when elevated.
+
+    Raises:
+        InvalidInput, Refused, Conflict, NotSupported
+    """
+    scopes = await wiring.resolver.resolve(context)
+    target = own_scope(context, request.where) if scope is None else scope
+    return await write_at(wiring, context, request, scopes, target, author="human", elevated=elevated)
+
+
+async def pin(
+    wiring: Wiring, context: RequestContext, record_id: str, *, pinned: bool, elevated: bool = False
+) -> MemoryRecord:
+    """Set or clear the pin of a record that the caller sees; above the own scope that needs elevation.
+
+    Raises:
+        NotFound, Refused, NotSupported
+    """
+    provider = wiring.provider
+    if not can_write(provider):
+        raise NotSupported(provider.capabilities.provider, "be written to", "Configure a writable store.")
+    scopes = tuple(await wiring.resolver.resolve(context))
+    listing = await provider.list(ListRequest(scopes, ids=(record_id,), statuses=("active", "quarantined")))
+    record = next((record for record in listing.records if record.scope in scopes), None)
+    if record is not None:
+        write_verdict(context.actor, scopes, record.scope, "human", elevated).require()
+        record = await provider.pin(PinRequest(record.scope, record.id, pinned, wiring.now()))
+    if record is None:
+        raise NotFound("memory", record_id, "List them with `mcp-memory-server list`.")
+    return record
+
+
+async def take_in(
+    wiring: Wiring,
+    context: RequestContext,
+    records: Sequence[tuple[MemoryRecord, ...]],
+    *,
+    elevated: bool = False,
+    any_scope: bool = False,
+) -> int:
+    """Restore records with their history, all or none; how many were new or changed.
+
+    Args:
+        records: the versions of each record, oldest first.
+        elevated: a host's word that scopes above the own one may be written.
+        any_scope: also scopes that do not apply to this request, as restoring a whole store needs.
+
+    Raises:
+        Refused: a record stands at a scope that the caller may not write; nothing was taken in.
+        InvalidInput, NotSupported
+    """
+    provider = wiring.provider
+    if not can_restore(provider):
+        raise NotSupported(provider.capabilities.provider, "take in records", "Import into another store.")
+    targets = {versions[-1].scope for versions in records if versions}
+    applying = [*(await wiring.resolver.resolve(context)), *(targets if any_scope and elevated else ())]
+    for scope in sorted(targets):
+        write_verdict(context.actor, applying, scope, "human", elevated).require()
+    return await provider.restore(RestoreRequest(tuple(records), wiring.now()))
