@@ -69,6 +69,10 @@ class AmbiguityFinder:
             if len(states) > 1 or any(target == states[0] for target, _ in self._edges[states[0]])
         }
 
+    def component(self, state: int) -> int:
+        """The number of a state's strongly connected component; edges never lead to a higher one."""
+        return self._component[state]
+
     def path(self, source: int, target: int, within: int | None = None) -> Word | None:
         """A shortest word from one state to another, inside one component where asked for."""
         if source == target:

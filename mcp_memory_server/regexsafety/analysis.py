@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from . import syntax
 from .alphabet import Alphabet, build_alphabet
-from .ambiguity import Ambiguity, AmbiguityFinder
+from .ambiguity import Ambiguity, AmbiguityFinder, Word
 from .attack import Attack, Growth, measure_growth
 from .automaton import Automaton, build_automaton
 from .budget import Budget, BudgetExceeded, Limits
@@ -133,19 +134,28 @@ class _Analysis:
     def _judge(self, automaton: Automaton) -> None:
         finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
         witnesses = WitnessFinder(automaton, finder, Budget("witness", self._limits.witness_steps))
+        tried: list[Ambiguity] = []
         for ambiguity in finder.exponential():
-            if self._try(ambiguity, witnesses, automaton):
+            if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
                 return
-        tried = 0
-        for ambiguity in finder.polynomial():
-            tried += 1
-            if self._try(ambiguity, witnesses, automaton) or tried > _TRIED_LINKS:
+            tried.append(ambiguity)
+        for ambiguity in tried:
+            if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
                 return
+        tried = []
+        for ambiguity in islice(finder.polynomial(), _TRIED_LINKS):
+            if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
+                return
+            tried.append(ambiguity)
+        if self._worst is None:
+            for ambiguity in tried:
+                if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
+                    return
 
-    def _try(self, ambiguity: Ambiguity, witnesses: WitnessFinder, automaton: Automaton) -> bool:
+    def _try(self, ambiguity: Ambiguity, attacks: Iterator[Attack], automaton: Automaton) -> bool:
         """Confirm a candidate; True when nothing worse can be expected of the others."""
         expected = len(ambiguity.links) + 1
-        for attack in witnesses.attacks(ambiguity):
+        for attack in attacks:
             confirmed = self._confirm(attack, ambiguity, automaton)
             if confirmed is None:
                 continue
@@ -155,21 +165,28 @@ class _Analysis:
                 return True
         return False
 
-    def _confirm(self, attack: Attack, ambiguity: Ambiguity, automaton: Automaton) -> Confirmed | None:
+    def _count_steps(self, atoms: Word) -> int | None:
+        """The steps of one search, or None when they cannot be had for the price of one attempt."""
         granted = min(self._limits.attempt_steps, self._counted.left)
+        if granted <= 0:
+            raise BudgetExceeded(self._counted.stage)
         budget = self._counted.part(granted)
-
-        def count(pumps: int) -> int:
-            atoms = attack.atoms(pumps)
-            codes = [self._alphabet.characters[atom] for atom in atoms]
-            counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)
-            first = max(0, len(atoms) - self._backsearch) if self._backsearch is not None else 0
-            return counter.search(first, only_first=self._parsed.sticky).steps
-
+        codes = [self._alphabet.characters[atom] for atom in atoms]
+        counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)
+        first = max(0, len(atoms) - self._backsearch) if self._backsearch is not None else 0
         try:
-            growth = measure_growth(count, attack.pump_length)
+            return counter.search(first, only_first=self._parsed.sticky).steps
+        except BudgetExceeded:
+            return None
         finally:
             self._counted.settle(budget, granted)
+
+    def _confirm(self, attack: Attack, ambiguity: Ambiguity, automaton: Automaton) -> Confirmed | None:
+        def count(pumps: int) -> int | None:
+            atoms = attack.atoms(pumps)
+            return self._count_steps(atoms)
+
+        growth = measure_growth(count, attack.pump_length)
         if growth is None:
             return None
         return Confirmed(attack, growth, guilty_loop(automaton, ambiguity))

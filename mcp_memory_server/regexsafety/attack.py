@@ -58,34 +58,48 @@ _STEADY = 0.7
 """An exponential's growth per pump stays the same when n doubles (ratio 1); a polynomial's halves."""
 _SLOWEST_BASE = 1.02
 _SUPER_LINEAR = 1.45
+_SUSPICIOUS = 1.12
+_SIZES = (6, 12, 24, 48, 96, 192)
+"""Numbers of pumps at which the steps are counted, each twice the one before."""
 _LONGEST = 480
-"""Pumped characters at the largest n of a polynomial."""
+"""Pumped characters that are enough, once 48 pumps have been counted."""
 
 
-def measure_growth(count: Callable[[int], int], pump_length: int) -> Growth | None:
-    """The growth of ``count`` (steps for n pumps), or None when it is linear."""
-    rates: list[float] = []
-    logs = {size: math.log(count(size) + 1) for size in (6, 12, 24)}
-    rates = [(logs[12] - logs[6]) / 6, (logs[24] - logs[12]) / 12]
-    if rates[1] > math.log(_SLOWEST_BASE) and rates[1] > _STEADY * rates[0]:
-        logs[48] = math.log(count(48) + 1)
-        rate = (logs[48] - logs[24]) / 24
-        if rate > _STEADY * rates[1] and rate > math.log(_SLOWEST_BASE):
-            base = math.exp(rate)
-            return Growth(True, base, 0.0, math.exp(logs[48] - 48 * rate))
-    return _polynomial(count, pump_length)
-
-
-def _polynomial(count: Callable[[int], int], pump_length: int) -> Growth | None:
-    top = max(32, min(192, _LONGEST // pump_length)) // 4 * 4
-    steps = [math.log2(count(top // part) + 1) for part in (4, 2, 1)]
-    early, late = steps[1] - steps[0], steps[2] - steps[1]
-    if late < _SUPER_LINEAR and early + 0.02 < late and late > 1.15:
-        steps = [*steps[1:], math.log2(count(top * 4) + 1)]
-        early, late = late, (steps[2] - steps[1]) / 2
-        top *= 4
+def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Growth | None:
+    """The growth of ``count`` (steps for n pumps, None where too costly), or None when it is linear."""
+    logs: list[float] = []
+    for size in _SIZES:
+        if len(logs) > 3 and (_is_exponential(logs) or size * pump_length > _LONGEST):
+            break
+        steps = count(size)
+        if steps is None:
+            break
+        logs.append(math.log2(steps + 1))
+    if len(logs) < 3:
+        return None
+    if _is_exponential(logs):
+        return _exponential(logs)
+    early, late = logs[-2] - logs[-3], logs[-1] - logs[-2]
+    if _SUSPICIOUS < late < _SUPER_LINEAR and early + 0.02 < late:
+        steps = count(_SIZES[len(logs) - 1] * 8)
+        if steps is not None:
+            early, late = late, (math.log2(steps + 1) - logs[-1]) / 3
     if late < _SUPER_LINEAR:
         return None
     # Lower powers hide part of the slope; what they hide halves when n doubles.
     exponent = late + min(max(late - early, 0.0), 0.6)
-    return Growth(False, 1.0, exponent, 2 ** (steps[2] - exponent * math.log2(top)))
+    return Growth(False, 1.0, exponent, 2 ** (logs[-1] - exponent * math.log2(_SIZES[len(logs) - 1])))
+
+
+def _is_exponential(logs: list[float]) -> bool:
+    """Whether the growth per pump has been steady over the last two doublings."""
+    sizes = _SIZES[len(logs) - 3 : len(logs)]
+    earlier = (logs[-2] - logs[-3]) / (sizes[1] - sizes[0])
+    later = (logs[-1] - logs[-2]) / (sizes[2] - sizes[1])
+    return later > math.log2(_SLOWEST_BASE) and later > _STEADY * earlier
+
+
+def _exponential(logs: list[float]) -> Growth:
+    size, half = _SIZES[len(logs) - 1], _SIZES[len(logs) - 2]
+    rate = (logs[-1] - logs[-2]) / (size - half)
+    return Growth(True, 2**rate, 0.0, 2 ** max(logs[-1] - size * rate, -50.0))

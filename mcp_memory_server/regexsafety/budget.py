@@ -44,7 +44,7 @@ class Limits:
     positions: int = 1_500
     instructions: int = 12_000
     edges: int = 60_000
-    pairs: int = 60_000
-    witness_steps: int = 40_000
-    counted_steps: int = 120_000
-    attempt_steps: int = 40_000
+    pairs: int = 200_000
+    witness_steps: int = 60_000
+    counted_steps: int = 400_000
+    attempt_steps: int = 60_000

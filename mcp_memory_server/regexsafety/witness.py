@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from .ambiguity import Ambiguity, AmbiguityFinder, Word
+from .ambiguity import Ambiguity, AmbiguityFinder, Link, Word
 from .attack import Attack
 from .automaton import Automaton
 from .budget import Budget
+from .pump_search import Journey, PumpSearch
 from .threads import Threads, ThreadSimulator
 
 _SETTLING_ROUNDS = 40
 """Rounds of a pump before its threads must repeat; fewer miss patterns that count up first."""
 _SUFFIX_NODES = 60
+_PREFIX_NODES = 150
+_PREFIXES_TRIED = 2
+_PUMP_NODES = 300
+_PUMPS_TRIED = 8
 
 
 class WitnessFinder:
@@ -23,20 +29,51 @@ class WitnessFinder:
         self._finder = finder
         self._budget = budget
         self._threads = ThreadSimulator(automaton, budget)
+        self._search = PumpSearch(automaton, finder, self._threads, budget)
 
     def attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
         """Attacks that should work, the most damaging first."""
         for segments in self._segmentations(ambiguity):
-            last = ambiguity.links[-1].target
-            threads = self._after(segments)
-            if last not in threads:
-                continue
-            seen: set[Word] = set()
-            for variant in self._variants(threads, last):
-                suffix = self.failing_suffix(variant)
-                if suffix is not None and suffix not in seen:
-                    seen.add(suffix)
-                    yield Attack(segments, suffix)
+            yield from self._attacks_with(segments, ambiguity.links[-1].target)
+
+    def searched_attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
+        """Attacks whose words were chosen with an eye to the threads; dearer than ``attacks``."""
+        link = ambiguity.links[0]
+        for accepting in (False, True):
+            for prefix in self._prefixes(link.source, accepting):
+                threads = self._threads.run((0,), prefix)
+                for pump in islice(self._pumps(link, threads, accepting), _PUMPS_TRIED):
+                    yield from self._attacks_with(((prefix, pump),), link.target)
+
+    def _prefixes(self, state: int, accepting: bool) -> list[Word]:
+        if state == 0:
+            return [()]
+        journey = Journey((0,), (state,), (0,), (-1,))
+        return list(islice(self._search.words(journey, accepting, _PREFIX_NODES), _PREFIXES_TRIED))
+
+    def _pumps(self, link: Link, threads: Threads, accepting: bool) -> Iterator[Word]:
+        home = self._finder.component(link.source)
+        if link.source == link.target:
+            states = (link.source, link.source)
+            journey = Journey(states, states, threads, (home, home), diverging=True)
+        else:
+            begin = (link.source, link.source, link.target)
+            goal = (link.source, link.target, link.target)
+            if link.target not in threads:
+                threads = (*threads, link.target)
+            journey = Journey(begin, goal, threads, (home, -1, self._finder.component(link.target)))
+        return self._search.words(journey, accepting, _PUMP_NODES)
+
+    def _attacks_with(self, segments: tuple[tuple[Word, Word], ...], last: int) -> Iterator[Attack]:
+        threads = self._after(segments)
+        if last not in threads:
+            return
+        seen: set[Word] = set()
+        for variant in self._variants(threads, last):
+            suffix = self.failing_suffix(variant)
+            if suffix is not None and suffix not in seen:
+                seen.add(suffix)
+                yield Attack(segments, suffix)
 
     def _segmentations(self, ambiguity: Ambiguity) -> Iterator[tuple[tuple[Word, Word], ...]]:
         """One pump made of all links' words where that works, else a pump for each link."""
