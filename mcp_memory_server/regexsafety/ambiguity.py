@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from .automaton import ACCEPT, Automaton
+from .automaton import Automaton
 from .budget import Budget
 from .graph import strong_components
 
@@ -52,7 +52,7 @@ class AmbiguityFinder:
         self._automaton = automaton
         self._budget = budget
         self._edges = [
-            [(target, mask) for target, mask in edges if target != ACCEPT] for edges in automaton.edges
+            [(target, mask) for target, mask in edges if target >= 0] for edges in automaton.edges
         ]
         self._component = strong_components([automaton.successors(state) for state in range(len(self._edges))])
         budget.spend(len(self._component))

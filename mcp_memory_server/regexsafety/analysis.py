@@ -16,13 +16,20 @@ from .builder import ParsedPattern
 from .casing import Casing, canonical
 from .compiler import UNROLL_ALWAYS, CompileOptions, compile_program, unrolled_size
 from .engine import StepCounter, Subject
-from .extent import UNBOUNDED, v8_backsearch, ways
+from .extent import v8_backsearch, ways
+from .probes import probes, uniform_probes
 from .program import NOWHERE, Op, Program
 from .syntax import Span
 from .witness import WitnessFinder
 
 _FEW_WAYS = 2_000
 """A finite pattern with no more steps than this from one start is linear without further ado."""
+_MANY_WAYS = 10**6
+_EXPLOSIVE = 10**5
+"""Steps for each character of the subject that no harmless finite pattern takes."""
+_GLANCE = 2.6
+"""How the growth of the steps itself grows when the pumps double: 2 is linear, 4 is quadratic."""
+_UNIFORM_ATOMS = 8
 _FAIL_PASSES = 5
 _TRIED_LINKS = 6
 _UNROLL_STEPS = (10**9, 256, 64, 16, UNROLL_ALWAYS)
@@ -113,7 +120,47 @@ class _Analysis:
                 self._attempt(simplified, frozenset((look,)))
         if self._has_counts():
             self._attempt(self._compile(UNROLL_ALWAYS, exact=False), frozenset())
+        if not self._is_exponential() and simplified.relaxed:
+            self._probe()
+        if self._worst is None and ways(self._tree, once=True)[0] > _MANY_WAYS:
+            self._probe_explosion()
         return AnalysisResult(self._worst, self._exhausted, self._alphabet)
+
+    def _is_exponential(self) -> bool:
+        return self._worst is not None and self._worst.growth.exponential
+
+    def _probe(self) -> None:
+        """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
+        self._counted = Budget("probing", self._limits.probe_steps)
+        try:
+            for probe in probes(self._tree, self._alphabet):
+                if self._looks_super_linear(probe.attack):
+                    self._note(probe.attack, probe.loop)
+                if self._is_exponential():
+                    return
+        except BudgetExceeded:
+            # Guessing may go on for ever; that it ends here says nothing about the pattern.
+            return
+
+    def _looks_super_linear(self, attack: Attack) -> bool:
+        steps: list[int] = []
+        for pumps in (6, 12, 24):
+            counted = self._count_steps(attack.atoms(pumps))
+            if counted is None:
+                return True
+            steps.append(counted)
+        return steps[2] - steps[1] > _GLANCE * (steps[1] - steps[0])
+
+    def _probe_explosion(self) -> None:
+        """Finite patterns that are tried in astronomically many ways before their end."""
+        self._counted = Budget("path counting", self._limits.probe_steps)
+        for probe in uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS):
+            for pumps in (16, 32, 64):
+                steps = self._count_steps(probe.attack.atoms(pumps))
+                if steps is not None and steps > _EXPLOSIVE * pumps:
+                    growth = Growth(True, steps ** (1 / pumps), 0.0, 1.0)
+                    self._worst = Confirmed(probe.attack, growth, probe.loop)
+                    return
 
     def _has_counts(self) -> bool:
         return any(
@@ -123,7 +170,7 @@ class _Analysis:
 
     def _attempt(self, program: Program, failing: frozenset[int]) -> None:
         """One pass; a budget that runs out is noted and ends the pass only."""
-        if self._worst is not None and self._worst.growth.exponential:
+        if self._is_exponential():
             return
         try:
             automaton = build_automaton(program, Budget("automaton", self._limits.edges), self._search, failing)
@@ -156,11 +203,9 @@ class _Analysis:
         """Confirm a candidate; True when nothing worse can be expected of the others."""
         expected = len(ambiguity.links) + 1
         for attack in attacks:
-            confirmed = self._confirm(attack, ambiguity, automaton)
+            confirmed = self._note(attack, guilty_loop(automaton, ambiguity))
             if confirmed is None:
                 continue
-            if self._worst is None or confirmed.rank > self._worst.rank:
-                self._worst = confirmed
             if confirmed.growth.exponential or (not ambiguity.exponential and confirmed.growth.degree >= expected):
                 return True
         return False
@@ -181,15 +226,15 @@ class _Analysis:
         finally:
             self._counted.settle(budget, granted)
 
-    def _confirm(self, attack: Attack, ambiguity: Ambiguity, automaton: Automaton) -> Confirmed | None:
-        def count(pumps: int) -> int | None:
-            atoms = attack.atoms(pumps)
-            return self._count_steps(atoms)
-
-        growth = measure_growth(count, attack.pump_length)
+    def _note(self, attack: Attack, loop: Span | None) -> Confirmed | None:
+        """Measure an attack and keep it when it is the worst so far; None when it is none."""
+        growth = measure_growth(lambda pumps: self._count_steps(attack.atoms(pumps)), attack.pump_length)
         if growth is None:
             return None
-        return Confirmed(attack, growth, guilty_loop(automaton, ambiguity))
+        confirmed = Confirmed(attack, growth, loop)
+        if self._worst is None or confirmed.rank > self._worst.rank:
+            self._worst = confirmed
+        return confirmed
 
 
 def guilty_loop(automaton: Automaton, ambiguity: Ambiguity) -> Span | None:

@@ -18,13 +18,16 @@ from .program import NOWHERE, Op, Program
 ACCEPT = -1
 """Target of an edge that ends the match; its mask says before which atoms (or EDGE)."""
 
+SINK = -2
+"""Target of an edge that ends the body of a lookaround."""
+
 Edge: TypeAlias = tuple[int, int]
 """Target state and mask of atoms."""
 
-_SEARCH = -2
+_SEARCH = -3
 """Stands for an instruction number in the states that look for a start."""
 _CHAR, _SPLIT, _OPEN, _CHECK, _LOOK = int(Op.CHAR), int(Op.SPLIT), int(Op.OPEN), int(Op.CHECK), int(Op.LOOK)
-_AHEAD, _MATCH = int(Op.AHEAD), int(Op.MATCH)
+_AHEAD, _MATCH, _END = int(Op.AHEAD), int(Op.MATCH), int(Op.END)
 
 
 @dataclass(slots=True)
@@ -40,9 +43,14 @@ class Automaton:
         """Whether the state looks for a start."""
         return self.instructions[state] == _SEARCH
 
+    def look(self, state: int) -> int:
+        """The number of the lookahead whose body holds the state, or NOWHERE."""
+        instruction = self.instructions[state]
+        return NOWHERE if instruction < 0 else self.program.look_of[instruction]
+
     def successors(self, state: int) -> list[int]:
         """The states one character away, each once."""
-        return list(dict.fromkeys(target for target, _ in self.edges[state] if target != ACCEPT))
+        return list(dict.fromkeys(target for target, _ in self.edges[state] if target >= 0))
 
 
 def build_automaton(
@@ -113,8 +121,8 @@ class _Builder:
 
     def _by_kind(self, target: int, mask: int) -> list[Edge]:
         """The edge, or one for each kind of character that it may read."""
-        if target == ACCEPT:
-            return [(ACCEPT, mask)]
+        if target in (ACCEPT, SINK):
+            return [(target, mask)]
         if len(self._kinds) == 1:
             return [(self._state(target, 0), mask)]
         return [(self._state(target, number), mask & kind) for number, kind in enumerate(self._kinds) if mask & kind]
@@ -166,6 +174,9 @@ class _Builder:
                 elif op == _AHEAD:
                     mask &= args[pc]
                     pc = nexts[pc]
+                elif op == _END:
+                    found.append((SINK, mask))
+                    break
                 elif op == _MATCH:
                     found.append((ACCEPT, mask))
                     live &= ~mask
@@ -181,7 +192,7 @@ class _Builder:
         return (self._program.alts[pc], bits & ~arg) if bits & arg else (self._program.nexts[pc], bits)
 
     def _condition(self, op: int, arg: int, kind: int) -> int:
-        """The atoms that may follow a character of the kind, for the rarer assertions; none at the end of a body."""
+        """The atoms that may follow a character of the kind, for the rarer assertions."""
         after = self._kinds[kind]
         match op:
             case Op.BEHIND:
@@ -194,4 +205,4 @@ class _Builder:
                 # The newline before the end is left to the engine: an edge sees one character ahead only.
                 return self._edge
             case _:
-                return 0
+                raise AssertionError(op)

@@ -47,4 +47,5 @@ class Limits:
     pairs: int = 200_000
     witness_steps: int = 60_000
     counted_steps: int = 400_000
+    probe_steps: int = 60_000
     attempt_steps: int = 60_000

@@ -11,6 +11,8 @@ from .budget import BudgetExceeded
 from .program import NOWHERE, Counter, Loop, Op, Program, ReferenceRule
 from .syntax import Anchor, Mode, Node, Place
 
+NEVER_REACHED = 20_000
+"""A loop that must run so often is never left on the subjects that matter."""
 UNROLL_ALWAYS = 3
 """Counts up to this one are never approximated."""
 
@@ -96,6 +98,8 @@ class _Compiler:
         self._alphabet = alphabet
         self._program = Program(alphabet)
         self._loop = NOWHERE
+        self._look_number = NOWHERE
+        self._looks = 0
         self._bits: dict[int, int] = {}
         self._open_groups: set[int] = set()
         self._groups = {node.index: node for node in syntax.walk(tree) if isinstance(node, syntax.Group)}
@@ -116,7 +120,7 @@ class _Compiler:
         program = self._program
         if len(program.ops) >= self._options.instructions:
             raise BudgetExceeded("program size")
-        return program.emit(op, arg, following, alternative, self._loop)
+        return program.emit(op, arg, following, alternative, self._loop, self._look_number)
 
     def _node(self, node: Node, following: int, backward: bool) -> int:
         """Write the node in front of ``following`` and return where it begins."""
@@ -184,8 +188,11 @@ class _Compiler:
             return self._emit(Op.AHEAD if node.ahead else Op.BEHIND, mask, following)
         self._program.relaxed = True
         if not self._options.exact and not node.ahead:
-            return following
+            return self._emit(Op.LOOK, int(node.negative), following, self._emit(Op.AHEAD, 0, self._end))
+        outer, self._look_number = self._look_number, self._looks
+        self._looks += 1
         body = self._node(node.body, self._end, backward=not node.ahead)
+        self._look_number = outer
         return self._emit(Op.LOOK, int(node.negative), following, body)
 
     def _group(self, node: syntax.Group, following: int, backward: bool) -> int:
@@ -227,6 +234,8 @@ class _Compiler:
         if self._options.exact:
             return self._counted(node, following, backward)
         self._program.relaxed = True
+        if node.least >= NEVER_REACHED:
+            following = self._emit(Op.AHEAD, 0, following)
         return self._unrolled(node, min(node.least, 1), None, following, backward)
 
     def _unrolled(

@@ -35,21 +35,24 @@ def longest_match(node: Node) -> int:
             return 0
 
 
-def _ends_at_end(node: Node) -> bool:
+def _touches(node: Node, place: Place) -> bool:
+    """Whether every match begins at the START, or ends at the END, of the input."""
     match node:
-        case syntax.Anchor(place, _):
-            return place is Place.END
+        case syntax.Anchor(anchor, _):
+            return anchor is place
         case syntax.Sequence(items):
-            for item in reversed(items):
-                if _ends_at_end(item):
+            for item in items if place is Place.START else reversed(items):
+                if _touches(item, place):
                     return True
                 if longest_match(item):
                     return False
             return False
         case syntax.Choice(branches):
-            return all(_ends_at_end(branch) for branch in branches)
+            return all(_touches(branch, place) for branch in branches)
         case syntax.Group(body, _):
-            return _ends_at_end(body)
+            return _touches(body, place)
+        case syntax.Look(body, True, False) if place is Place.START:
+            return _touches(body, place)
         case _:
             return False
 
@@ -60,32 +63,38 @@ def v8_backsearch(tree: Node) -> int | None:
     It looks only there when the pattern can match at the end alone and no match is longer.
     """
     longest = longest_match(tree)
-    return longest if longest < _V8_BACKSEARCH_LIMIT and _ends_at_end(tree) else None
+    at_end_only = longest < _V8_BACKSEARCH_LIMIT and _touches(tree, Place.END)
+    return longest if at_end_only and not _touches(tree, Place.START) else None
 
 
-def ways(node: Node) -> tuple[int, int]:
-    """Upper bounds, saturated, on (the ways to match, the steps to try them all) from one start."""
+def ways(node: Node, once: bool = False) -> tuple[int, int]:
+    """Upper bounds, saturated, on (the ways to match, the steps to try them all) from one start.
+
+    With ``once`` an unbounded loop is taken to run one round more than it must, and a reference to match nothing.
+    """
     match node:
         case syntax.Chars():
             return 1, 1
         case syntax.Sequence(items):
             count, steps = 1, 1
             for item in items:
-                inner_count, inner_steps = ways(item)
+                inner_count, inner_steps = ways(item, once)
                 steps = min(UNBOUNDED, steps + count * inner_steps)
                 count = min(UNBOUNDED, count * inner_count)
             return count, steps
         case syntax.Choice() | syntax.Conditional():
-            parts = [ways(branch) for branch in syntax.children(node)]
+            parts = [ways(branch, once) for branch in syntax.children(node)]
             return min(UNBOUNDED, sum(part[0] for part in parts)), min(UNBOUNDED, sum(part[1] for part in parts))
-        case syntax.Repeat(_, _, None) | syntax.Reference():
-            return UNBOUNDED, UNBOUNDED
+        case syntax.Reference():
+            return (1, 1) if once else (UNBOUNDED, UNBOUNDED)
+        case syntax.Repeat(body, least, None):
+            return _ways_repeated(*ways(body, once), least, least + 1) if once else (UNBOUNDED, UNBOUNDED)
         case syntax.Repeat(body, least, most):
-            return _ways_repeated(*ways(body), least, most)
+            return _ways_repeated(*ways(body, once), least, most)
         case syntax.Look(body):
-            return 1, ways(body)[1] if node.ahead else UNBOUNDED if longest_match(body) == UNBOUNDED else ways(body)[1]
+            return 1, ways(body, once)[1]
         case syntax.Group(body, _) | syntax.Atomic(body):
-            return ways(body)
+            return ways(body, once)
         case syntax.Anchor():
             return 1, 0
 

@@ -100,6 +100,8 @@ class Program:
     alts: list[int] = field(default_factory=list[int])
     loop_of: list[int] = field(default_factory=list[int])
     """The innermost loop around each instruction, or NOWHERE."""
+    look_of: list[int] = field(default_factory=list[int])
+    """The innermost lookahead whose body holds each instruction, or NOWHERE."""
     loops: list[Loop] = field(default_factory=list[Loop])
     counters: list[Counter] = field(default_factory=list[Counter])
     references: list[ReferenceRule] = field(default_factory=list[ReferenceRule])
@@ -109,11 +111,12 @@ class Program:
     relaxed: bool = False
     """True when a count, reference, lookaround or atomic group is only approximated."""
 
-    def emit(self, op: Op, arg: int, following: int, alternative: int, loop: int) -> int:
+    def emit(self, op: Op, arg: int, following: int, alternative: int, loop: int, look: int) -> int:
         """Append an instruction and return its number."""
         self.ops.append(int(op))
         self.args.append(arg)
         self.nexts.append(following)
         self.alts.append(alternative)
         self.loop_of.append(loop)
+        self.look_of.append(look)
         return len(self.ops) - 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .ambiguity import AmbiguityFinder, Word
-from .automaton import ACCEPT, Automaton
+from .automaton import Automaton
 from .budget import Budget
 from .threads import Threads, ThreadSimulator
 
@@ -82,7 +82,7 @@ class PumpSearch:
     def _atoms(self, state: int) -> list[int]:
         total = 0
         for target, mask in self._edges[state]:
-            if target != ACCEPT:
+            if target >= 0:
                 total |= mask
         atoms: list[int] = []
         while total:
@@ -95,7 +95,7 @@ class PumpSearch:
         return [
             target
             for target, mask in self._edges[state]
-            if mask >> atom & 1 and target != ACCEPT and component in (-1, self._component(target))
+            if mask >> atom & 1 and target >= 0 and component in (-1, self._component(target))
         ]
 
     def _moves(self, node: _Node, atom: int, journey: Journey) -> Iterator[tuple[Tracks, bool]]:

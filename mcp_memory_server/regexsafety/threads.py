@@ -16,9 +16,11 @@ Threads: TypeAlias = tuple[int, ...]
 class ThreadSimulator:
     """Steps lists of threads; the steps of each state are computed once for each atom."""
 
-    def __init__(self, automaton: Automaton, budget: Budget) -> None:
+    def __init__(self, automaton: Automaton, budget: Budget, final: int = ACCEPT) -> None:
+        """``final`` is the target that counts as accepting: SINK for the threads inside a lookaround."""
         self._edges = automaton.edges
         self._budget = budget
+        self._final = final
         self._known: dict[tuple[int, int], tuple[Threads, bool]] = {}
         self.edge = len(automaton.program.alphabet.characters)
 
@@ -30,10 +32,10 @@ class ThreadSimulator:
             accepts = False
             for target, mask in self._edges[state]:
                 if mask >> atom & 1:
-                    if target == ACCEPT:
+                    if target == self._final:
                         accepts = True
                         break
-                    if target not in targets:
+                    if target >= 0 and target not in targets:
                         targets.append(target)
             self._budget.spend(len(self._edges[state]) // 4 + 1)
             known = self._known[key] = (tuple(targets), accepts)

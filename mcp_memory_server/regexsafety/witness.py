@@ -7,8 +7,9 @@ from itertools import islice
 
 from .ambiguity import Ambiguity, AmbiguityFinder, Link, Word
 from .attack import Attack
-from .automaton import Automaton
+from .automaton import SINK, Automaton
 from .budget import Budget
+from .program import NOWHERE
 from .pump_search import Journey, PumpSearch
 from .threads import Threads, ThreadSimulator
 
@@ -29,6 +30,7 @@ class WitnessFinder:
         self._finder = finder
         self._budget = budget
         self._threads = ThreadSimulator(automaton, budget)
+        self._in_look = ThreadSimulator(automaton, budget, final=SINK)
         self._search = PumpSearch(automaton, finder, self._threads, budget)
 
     def attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
@@ -69,8 +71,8 @@ class WitnessFinder:
         if last not in threads:
             return
         seen: set[Word] = set()
-        for variant in self._variants(threads, last):
-            suffix = self.failing_suffix(variant)
+        for simulator, variant in self._variants(threads, last):
+            suffix = failing_suffix(simulator, variant)
             if suffix is not None and suffix not in seen:
                 seen.add(suffix)
                 yield Attack(segments, suffix)
@@ -104,25 +106,32 @@ class WitnessFinder:
                 seen.add(threads)
         return threads
 
-    def _variants(self, threads: Threads, last: int) -> Iterator[Threads]:
-        """Which threads must fail: all; all but the newest start; those tried no later than the ambiguous one."""
-        yield threads
-        yield tuple(state for state in threads if not self._automaton.is_search(state))
-        yield threads[: threads.index(last) + 1]
+    def _variants(self, threads: Threads, last: int) -> Iterator[tuple[ThreadSimulator, Threads]]:
+        """Which threads must fail: all; all but the newest start; those tried no later than the ambiguous one.
 
-    def failing_suffix(self, threads: Threads) -> Word | None:
-        """A shortest word after which no thread has accepted and none accepts at the end."""
-        queue: list[tuple[Threads, Word]] = [(threads, ())]
-        seen = {threads}
-        for current, word in queue:
-            if not self._threads.accepts_at_end(current):
-                return word
-            if len(queue) > _SUFFIX_NODES:
+        Where the ambiguity lies in a lookaround, first those of the lookaround, which must not succeed.
+        """
+        look = self._automaton.look(last)
+        if look != NOWHERE:
+            yield self._in_look, tuple(state for state in threads if self._automaton.look(state) == look)
+        yield self._threads, threads
+        yield self._threads, tuple(state for state in threads if not self._automaton.is_search(state))
+        yield self._threads, threads[: threads.index(last) + 1]
+
+
+def failing_suffix(simulator: ThreadSimulator, threads: Threads) -> Word | None:
+    """A shortest word after which no thread has accepted and none accepts at the end."""
+    queue: list[tuple[Threads, Word]] = [(threads, ())]
+    seen = {threads}
+    for current, word in queue:
+        if not simulator.accepts_at_end(current):
+            return word
+        if len(queue) > _SUFFIX_NODES:
+            continue
+        for atom in range(simulator.edge):
+            after, accepted = simulator.step(current, atom)
+            if accepted or after in seen:
                 continue
-            for atom in range(self._threads.edge):
-                after, accepted = self._threads.step(current, atom)
-                if accepted or after in seen:
-                    continue
-                seen.add(after)
-                queue.append((after, (*word, atom)))
-        return None
+            seen.add(after)
+            queue.append((after, (*word, atom)))
+    return None
