@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .block import SignatureBlock
     from .engine import Question, Ranked, rank
-    from .fusion import DEFAULT_WEIGHTS, Weights
+    from .fusion import WITH_POOLED, WITH_TOKENS, WORDS_ALONE, Weights
     from .segment import Row
     from .signature import SIGNATURE_VERSION, encode_signature
     from .text import terms
     from .vectors import QueryVectors, TokenSource, encode_tokens, encode_vector
 
 __all__ = [
-    "DEFAULT_WEIGHTS",
     "SIGNATURE_VERSION",
+    "WITH_POOLED",
+    "WITH_TOKENS",
+    "WORDS_ALONE",
     "QueryVectors",
     "Question",
     "Ranked",
@@ -33,7 +35,9 @@ __all__ = [
 ]
 
 _HOMES: Final = {
-    "DEFAULT_WEIGHTS": "fusion",
+    "WITH_POOLED": "fusion",
+    "WITH_TOKENS": "fusion",
+    "WORDS_ALONE": "fusion",
     "SIGNATURE_VERSION": "signature",
     "QueryVectors": "vectors",
     "Question": "engine",

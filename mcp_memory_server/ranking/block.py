@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .segment import Row, Segment, build_segment, merge_segments
+from .threads import ThreadOrder
 
 # A write adds a small segment; it is joined with the one before once that one is not this many times larger.
 # So a scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
@@ -56,9 +57,9 @@ class SignatureBlock:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the columns in bytes, with what ranking adds at its first query (neighbours)."""
+        """Memory of the columns in bytes, with those that the first ranking adds."""
         own = sum(segment.nbytes for segment in self.segments)
-        return own + self.row_count * 8 * 7
+        return own + self.row_count * 8 * 8
 
     @cached_property
     def alive(self) -> NDArray[np.bool_]:
@@ -81,17 +82,10 @@ class SignatureBlock:
         return _joined([segment.word_counts for segment in self.segments], np.float32)
 
     @cached_property
-    def neighbours(self) -> NDArray[np.int64]:
-        """2 x rows: the rows written before and after within the same thread; its own row where there is none."""
+    def threads(self) -> ThreadOrder:
+        """The order of writing within each thread; made at the first ranking and kept."""
         threads = _joined([segment.threads for segment in self.segments], np.int64)
-        itself = np.arange(self.row_count)
-        found = np.stack([itself, itself])
-        told = np.flatnonzero(self.alive & (threads != 0))
-        order = told[np.lexsort((self.numbers[told], threads[told]))]
-        together = threads[order[:-1]] == threads[order[1:]]
-        found[0, order[1:][together]] = order[:-1][together]
-        found[1, order[:-1][together]] = order[1:][together]
-        return found
+        return ThreadOrder.of(threads, self.numbers, self.alive & (threads != 0))
 
 
 def _joined(columns: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:

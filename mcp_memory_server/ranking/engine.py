@@ -9,16 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .block import SignatureBlock
+from .caller import Caller
 from .dates import named_times, nearness
-from .fusion import DEFAULT_WEIGHTS, Weights, min_max
-from .lexical import Caller, bm25, frequencies_of, rarity, shared_trigrams
-from .segment import find_postings
-from .signature import hash_term, trigram_hashes
+from .fusion import WITH_POOLED, WITH_TOKENS, WORDS_ALONE, Weights, min_max, weighted
+from .lexical import LexicalMatch, feedback, match_words, rarity, term_frequencies
+from .signature import hash_term
 from .text import read_query
-from .vectors import QueryVectors, cosines
+from .vectors import QueryVectors, cosines, max_similarity
 
-_FEEDBACK_RECORDS: Final = 5
-_FEEDBACK_TERMS: Final = 10
+# Late interaction reads the token vectors of this many records, the best by everything else.
+_RERANKED: Final = 100
+# What a record's surroundings are: this many records of its thread before and after it.
+_PASSAGE_RADIUS: Final = 8
+# A record that holds nothing of the question comes along with a neighbour that is at least this good, and a record
+# written this near to a named date comes along too.
+_GOOD_NEIGHBOUR: Final = 0.5
+_NEAR_DATE: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,138 +47,146 @@ class Ranked:
     number: int
     score: float
     signals: dict[str, float]
+    """What each signal added to the score; they sum to it."""
 
 
 def rank(
-    blocks: Sequence[SignatureBlock], question: Question, limit: int, weights: Weights = DEFAULT_WEIGHTS
+    blocks: Sequence[SignatureBlock], question: Question, limit: int, weights: Weights | None = None
 ) -> list[Ranked]:
     """The records of the `limit` best keys, best first; all records of a key stand together, best first.
 
     Empty when nothing in the blocks has to do with the question. Ties go to the newer record, then to the
-    higher number, so that equal blocks give equal answers.
+    higher number, so that equal blocks give equal answers. Nothing but these blocks moves the result.
     """
     caller = Caller(tuple(blocks))
     if not caller.count or limit < 1:
         return []
-    signals, eligible = _signals(caller, question, weights)
-    score = sum(signals.values(), np.zeros(len(caller), dtype=np.float32))
-    return _best(caller, score, eligible, signals, limit)
+    ranking = _Ranking(caller, question, weights or _weights_for(question.embedded))
+    return ranking.best(limit)
 
 
-def _signals(
-    caller: Caller, question: Question, weights: Weights
-) -> tuple[dict[str, NDArray[np.float32]], NDArray[np.bool_]]:
-    asked = read_query(question.text, question.language)
-    words = [tuple(hash_term(form) for form in forms) for forms in asked.words]
-    frequencies = frequencies_of(caller, words)
-    idf = rarity(np.count_nonzero(frequencies, axis=1), caller.count)
-    by_words = bm25(caller, frequencies, idf, weights.k1, weights.b)
-    holds = frequencies.any(axis=0)
-    by_trigrams, all_trigrams = shared_trigrams(caller, trigram_hashes(" ".join(f[0] for f in asked.words)))
-    alive = caller.alive
-    eligible = holds | (by_trigrams >= 0.5 * max(all_trigrams, 1e-6))
-    signals = {
-        "words": weights.words * min_max(by_words, alive),
-        "trigrams": weights.trigrams * min_max(by_trigrams, alive),
-        "subject": weights.subject * _about_subject(caller, asked.folded),
-    }
-    if weights.feedback:
-        again = _feedback(caller, signals["words"] + signals["trigrams"], words, weights)
-        signals["feedback"] = weights.feedback * min_max(again, alive)
-    if question.embedded is not None:
-        near = cosines(caller, question.embedded.pooled)
-        signals["vector"] = weights.vector * min_max(np.nan_to_num(near), alive & ~np.isnan(near))
-        eligible = eligible | (near >= weights.near)
-    own = sum(signals.values(), np.zeros(len(caller), dtype=np.float32))
-    beside = caller.neighbours
-    around = np.where(beside != np.arange(len(caller)), own[beside], 0).max(axis=0)
-    signals["neighbours"] = weights.neighbours * around
-    eligible = eligible | (eligible[beside] & (beside != np.arange(len(caller)))).any(axis=0)
-    times = named_times(question.text, question.now)
-    if times:
-        near = nearness(times, caller.times_ms)
-        signals["date"] = weights.date * near
-        eligible = eligible | (near > 0.5)
-    return signals, eligible & alive
+def _weights_for(embedded: QueryVectors | None) -> Weights:
+    if embedded is None:
+        return WORDS_ALONE
+    return WITH_TOKENS if embedded.tokens is not None else WITH_POOLED
 
 
-def _about_subject(caller: Caller, folded_words: Sequence[str]) -> NDArray[np.float32]:
-    """1 for the rows about the subject that the question names, when it names exactly one known subject."""
-    hashes = np.unique(np.array([hash_term(word) for word in folded_words], dtype=np.uint32))
-    named: set[int] = set()
-    rows: list[NDArray[np.int64]] = []
-    for segment, start in caller.parts:
-        hit = np.isin(segment.subjects, hashes)
-        named.update(segment.subjects[hit].tolist())
-        rows.append(segment.subject_rows[hit].astype(np.int64) + start)
-    about = np.zeros(len(caller), dtype=np.float32)
-    if len(named) == 1:
-        about[np.concatenate(rows)] = 1
-    return about
+class _Ranking:
+    """The signals of one question over one caller's records, as they are gathered."""
+
+    def __init__(self, caller: Caller, question: Question, weights: Weights) -> None:
+        self._caller = caller
+        self._weights = weights
+        query = read_query(question.text, question.language)
+        match = match_words(caller, query)
+        self._own = self._lexical_signals(match)
+        self._eligible = match.evidence.copy()
+        self._last = {
+            "passage": weighted(weights.passage, self._held_around(match)),
+            "subject": weighted(weights.subject, self._about_the_subject(query.folded)),
+        }
+        times = named_times(question.text, question.now)
+        if times:
+            near = np.where(caller.alive, nearness(times, caller.times_ms), 0)
+            self._last["date"] = weighted(weights.date, near)
+            self._eligible |= near >= _NEAR_DATE
+        if question.embedded is not None:
+            self._add_vectors(question.embedded)
+
+    def best(self, limit: int) -> list[Ranked]:
+        """The records of the best keys, with what each signal gave them."""
+        caller, signals = self._caller, self._signals()
+        score = _summed(signals, len(caller))
+        own = _summed(self._own, len(caller))
+        anchors = self._eligible & (own >= _GOOD_NEIGHBOUR * float(own.max()))
+        beside = caller.threads.best_beside(anchors.astype(np.float32), 1) > 0
+        rows = np.flatnonzero((self._eligible | beside) & caller.alive)
+        order = rows[np.lexsort((-caller.numbers[rows], -caller.times_ms[rows], -score[rows]))]
+        place: dict[int, int] = {}
+        for key in caller.keys[order].tolist():
+            if len(place) == limit:
+                break
+            place.setdefault(key, len(place))
+        of_keys = np.flatnonzero(np.isin(caller.keys, np.array(list(place), dtype=np.int64)) & caller.alive)
+        places = np.array([place[key] for key in caller.keys[of_keys].tolist()], dtype=np.int64)
+        sort_by = (-caller.numbers[of_keys], -caller.times_ms[of_keys], -score[of_keys], places)
+        return [self._ranked(row, float(score[row]), signals) for row in of_keys[np.lexsort(sort_by)].tolist()]
+
+    def _ranked(self, row: int, score: float, signals: dict[str, NDArray[np.float32]]) -> Ranked:
+        block = int(np.searchsorted(self._caller.starts, row, side="right")) - 1
+        shares = {name: float(values[row]) for name, values in signals.items()}
+        return Ranked(block, int(self._caller.numbers[row]), score, shares)
+
+    def _signals(self) -> dict[str, NDArray[np.float32]]:
+        threads = self._caller.threads
+        own = _summed(self._own, len(self._caller))
+        around = self._weights.one_away * threads.best_beside(own, 1)
+        around += self._weights.two_away * threads.best_beside(own, 2)
+        return {**self._own, "neighbours": around, **self._last}
+
+    def _lexical_signals(self, match: LexicalMatch) -> dict[str, NDArray[np.float32]]:
+        weights, alive = self._weights, self._caller.alive
+        signals = {
+            "words": weighted(weights.words, min_max(match.words, alive)),
+            "trigrams": weighted(weights.trigrams, min_max(match.trigrams, alive)),
+        }
+        if weights.feedback:
+            again = feedback(self._caller, match, signals["words"] + signals["trigrams"])
+            signals["feedback"] = weighted(weights.feedback, min_max(again, alive))
+        return signals
+
+    def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:
+        around = self._caller.threads.held_near(match.holds, _PASSAGE_RADIUS)
+        return min_max((match.rarity @ around).astype(np.float32), self._caller.alive)
+
+    def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """1 for rows about the subject that the question names, if it names exactly one of those known."""
+        caller = self._caller
+        asked = np.array([hash_term(word) for word in words], dtype=np.uint32)
+        about = np.zeros(len(caller), dtype=np.float32)
+        named: set[int] = set()
+        for segment, start in caller.parts:
+            at = np.isin(segment.subjects, asked)
+            named.update(segment.subjects[at].tolist())
+            about[segment.subject_rows[at] + start] = 1
+        return about if len(named) == 1 else np.zeros_like(about)
+
+    def _add_vectors(self, embedded: QueryVectors) -> None:
+        caller, weights = self._caller, self._weights
+        near = cosines(caller, embedded.pooled)
+        known = caller.alive & ~np.isnan(near)
+        words = _summed(self._own, len(caller))
+        # A record whose vector is not made yet is taken to be as near as its words are.
+        scaled = np.where(known, min_max(near, known), min_max(words, caller.alive))
+        self._own["vector"] = weighted(weights.pooled, scaled)
+        with np.errstate(invalid="ignore"):
+            self._eligible |= near >= embedded.near
+        if embedded.tokens is not None and embedded.token_source is not None:
+            self._add_tokens(embedded)
+
+    def _add_tokens(self, embedded: QueryVectors) -> None:
+        caller = self._caller
+        assert embedded.tokens is not None
+        assert embedded.token_source is not None
+        score = np.where(caller.alive, _summed(self._signals(), len(caller)), -np.inf)
+        top = np.argsort(-score, kind="stable")[: min(_RERANKED, caller.count)]
+        blocks = np.searchsorted(caller.starts, top, side="right") - 1
+        wanted = list(zip(blocks.tolist(), caller.numbers[top].tolist(), strict=True))
+        telling = rarity(np.count_nonzero(term_frequencies(caller, embedded.token_forms()), axis=1), caller.count)
+        found = max_similarity(embedded.token_source(wanted), embedded.tokens, telling)
+        known = ~np.isnan(found)
+        near = np.full(len(caller), np.nan, dtype=np.float32)
+        near[top] = found
+        rows = np.zeros(len(caller), dtype=np.bool_)
+        rows[top[known]] = True
+        scaled = min_max(near, rows)
+        waiting = top[~known]
+        scaled[waiting] = min_max(score.astype(np.float32), caller.alive)[waiting]
+        self._own["tokens"] = weighted(self._weights.tokens, scaled)
 
 
-def _feedback(
-    caller: Caller, score: NDArray[np.float32], words: Sequence[tuple[int, ...]], weights: Weights
-) -> NDArray[np.float32]:
-    """BM25 for the most telling terms of the best records so far (pseudo-relevance feedback)."""
-    top = np.argsort(-score, kind="stable")[:_FEEDBACK_RECORDS]
-    top = top[score[top] > 0]
-    mark = np.zeros(len(caller), dtype=np.float32)
-    mark[top] = score[top]
-    terms: list[NDArray[np.uint32]] = []
-    credit: list[NDArray[np.float32]] = []
-    for segment, start in caller.parts:
-        of_row = mark[start : start + len(segment)][segment.term_rows]
-        hit = np.flatnonzero(of_row)
-        terms.append(segment.terms[hit])
-        credit.append(of_row[hit])
-    if not terms:
-        return np.zeros(len(caller), dtype=np.float32)
-    distinct, inverse = np.unique(np.concatenate(terms), return_inverse=True)
-    summed = np.bincount(inverse, weights=np.concatenate(credit), minlength=len(distinct))
-    holding = np.zeros(len(distinct), dtype=np.int64)
-    for segment, _ in caller.parts:
-        holding += np.bincount(find_postings(segment.terms, distinct).group, minlength=len(distinct))
-    worth = summed * rarity(holding, caller.count)
-    worth[np.isin(distinct, np.array([form for forms in words for form in forms], dtype=np.uint32))] = 0
-    chosen = np.argsort(-worth, kind="stable")[:_FEEDBACK_TERMS]
-    chosen = chosen[worth[chosen] > 0]
-    frequencies = frequencies_of(caller, [(int(term),) for term in distinct[chosen]])
-    return bm25(caller, frequencies, worth[chosen].astype(np.float32), weights.k1, weights.b)
-
-
-def _best(
-    caller: Caller,
-    score: NDArray[np.float32],
-    eligible: NDArray[np.bool_],
-    signals: dict[str, NDArray[np.float32]],
-    limit: int,
-) -> list[Ranked]:
-    rows = np.flatnonzero(eligible)
-    order = rows[np.lexsort((-caller.numbers[rows], -caller.times_ms[rows], -score[rows]))]
-    chosen: dict[int, None] = {}
-    for key in caller.keys[order].tolist():
-        if len(chosen) == limit and key not in chosen:
-            break
-        chosen[key] = None
-    place = {key: number for number, key in enumerate(chosen)}
-    siblings = np.flatnonzero(np.isin(caller.keys, np.array(list(chosen), dtype=np.int64)) & caller.alive)
-    keyed = sorted(
-        siblings.tolist(),
-        key=lambda row: (
-            place[int(caller.keys[row])],
-            -float(score[row]),
-            -int(caller.times_ms[row]),
-            -int(caller.numbers[row]),
-        ),
-    )
-    blocks = np.searchsorted(caller.starts, keyed, side="right") - 1
-    return [
-        Ranked(
-            int(block),
-            int(caller.numbers[row]),
-            float(score[row]),
-            {name: float(values[row]) for name, values in signals.items()},
-        )
-        for row, block in zip(keyed, blocks.tolist(), strict=True)
-    ]
+def _summed(signals: dict[str, NDArray[np.float32]], count: int) -> NDArray[np.float32]:
+    total = np.zeros(count, dtype=np.float32)
+    for values in signals.values():
+        total += values
+    return total

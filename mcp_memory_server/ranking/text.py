@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from .languages import detect_language, stem, stop_words
+from .languages import DEFAULT_LANGUAGE, detect_language, stem, stop_words
 from .normalise import composed, fold
 from .words import asked_words, written_words
 
@@ -27,8 +27,11 @@ class QueryText:
     """A question reduced to what is looked for: `words` holds one `Forms` for each distinct word."""
 
     language: str
+    clear: str
+    """The question, composed and cut to `MAX_QUERY_CHARS`."""
     words: tuple[Forms, ...]
     folded: tuple[str, ...]
+    """All distinct words, stop words included, folded."""
 
 
 def forms_of_text(text: str, language: str | None = None) -> Iterator[Forms]:
@@ -48,13 +51,18 @@ def read_query(text: str, language: str | None = None) -> QueryText:
     stops = stop_words(known)
     telling = [word for word, form in zip(words, folded, strict=True) if form not in stops]
     distinct = dict.fromkeys(_forms(word, known) for word in telling or words)
-    return QueryText(known, tuple(distinct)[:MAX_QUERY_WORDS], tuple(dict.fromkeys(folded)))
+    return QueryText(known, clear, tuple(distinct)[:MAX_QUERY_WORDS], tuple(dict.fromkeys(folded)))
 
 
 def terms(text: str, language: str | None = None, *, query: bool = False) -> list[str]:
     """The terms of a text in order, repeats included; of a query, without its stop words."""
     found = read_query(text, language).words if query else forms_of_text(text, language)
     return [form for forms in found for form in forms]
+
+
+def forms_of_word(word: str, language: str = DEFAULT_LANGUAGE) -> Forms:
+    """The forms of one word by itself."""
+    return _forms(composed(word), language)
 
 
 @lru_cache(maxsize=16_384)

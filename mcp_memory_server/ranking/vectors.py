@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .lexical import Caller
+from .caller import Caller
+from .signature import hash_term
+from .text import forms_of_word
 
 TokenSource = Callable[[Sequence[tuple[int, int]]], Sequence[bytes | None]]
 """Reads the token vectors (`encode_tokens`) of records given as (block index, number); None for a record without."""
@@ -23,9 +25,15 @@ class QueryVectors:
     """Shape (dimension,), any length."""
     tokens: NDArray[np.float32] | None = None
     """Shape (tokens, token dimension), for late interaction."""
-    token_weights: NDArray[np.float32] | None = None
-    """Shape (tokens,): how telling each token is; equal where not given."""
+    token_words: tuple[str, ...] = ()
+    """For each token the word it is a piece of: how rare that word is among the caller's records is its weight."""
     token_source: TokenSource | None = None
+    near: float = 0.35
+    """The cosine from which a record has to do with a question though they share no word; the embedder's own."""
+
+    def token_forms(self) -> list[tuple[int, ...]]:
+        """The hashed forms of each token's word."""
+        return [tuple(hash_term(form) for form in forms_of_word(word)) for word in self.token_words]
 
 
 def encode_vector(vector: NDArray[np.float32]) -> bytes:
