@@ -59,7 +59,7 @@ def default_config_file() -> Path:
     return Path(platformdirs.user_config_dir(APP_NAME, appauthor=False), "config.toml")
 
 
-def operating_system_user() -> str:
+def default_actor_id() -> str:
     """The name of the user whose process this is; never blank.
 
     The account database goes first: a variable such as USER differs between a terminal and what a host starts,
@@ -89,7 +89,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     url: str = Field(default_factory=default_url, description="a store URL such as sqlite:///~/memory.db or memory://")
-    actor: str = Field(default_factory=operating_system_user, description="a name of 1 to about 190 characters")
+    actor: str = Field(default_factory=default_actor_id, description="a name of 1 to about 190 characters")
     tenant: _OptionalName = Field(
         default=None, description="the id of an organisation, of at most about 190 characters, or nothing"
     )

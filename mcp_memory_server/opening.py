@@ -1,0 +1,44 @@
+"""From settings to an open service: the one place where a store is opened with what the user configured."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from .config import Settings
+from .errors import ConfigurationError
+from .providers import open_provider
+from .providers.base import MemoryProvider
+from .service import Limits, MemoryService, Retention
+
+_SQLITE: Final = "sqlite://"
+
+
+@asynccontextmanager
+async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
+    """The service over the configured store. Leaving writes what the journal still holds, and closes the store.
+
+    Raises:
+        ConfigurationError: the URL cannot work; nothing was opened.
+        StoreError: the store cannot be opened.
+    """
+    async with AsyncExitStack() as opened:
+        try:
+            provider = await opened.enter_async_context(_store(settings))
+        except ConfigurationError as error:
+            raise ConfigurationError(f"The setting url ({settings.origin('url')}) cannot work: {error}") from error
+        service = MemoryService(
+            provider,
+            limits=Limits(settings.max_memories, settings.max_fact_chars),
+            retention=Retention(settings.journal_days, settings.journal_digests),
+        )
+        yield await opened.enter_async_context(service)
+
+
+def _store(settings: Settings) -> AbstractAsyncContextManager[MemoryProvider]:
+    if not settings.url.startswith(_SQLITE):
+        return open_provider(settings.url)
+    from .providers.sqlite import open_sqlite  # noqa: PLC0415  # a driver is loaded for the store that needs it
+
+    return open_sqlite(settings.url, busy_timeout_s=settings.busy_timeout_s, synchronous=settings.synchronous)
