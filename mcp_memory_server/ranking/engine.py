@@ -23,7 +23,7 @@ _RERANKED: Final = 100
 _PASSAGE_RADIUS: Final = 8
 # A record that holds nothing of the question comes along with a neighbour that is at least this good, and a record
 # written this near to a named date comes along too.
-_GOOD_NEIGHBOUR: Final = 0.5
+_GOOD_NEIGHBOUR: Final = 0.7
 _NEAR_DATE: Final = 0.5
 
 

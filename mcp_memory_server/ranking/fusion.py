@@ -24,7 +24,7 @@ class Weights:
     """BM25 over stems, related words included."""
     trigrams: float = 0.3
     """Shared character trigrams: misspellings, compounds, inflections that the stemmer misses."""
-    feedback: float = 0.15
+    feedback: float = 0.1
     """BM25 for what the best records have in common. Helps most where a record has no thread and no date."""
     pooled: float = 0.0
     """Cosine of the pooled vectors."""

@@ -24,7 +24,8 @@ _B: Final = 0.2
 _RELATED: Final = 0.4
 _FEEDBACK_RECORDS: Final = 10
 _FEEDBACK_TERMS: Final = 20
-# A word that no record holds is taken for a misspelling of what shares this part of its trigrams.
+# A word that no record holds may be a misspelling of what shares this part of its trigrams. It is a reason to show
+# a record, no more: counting it as a word found lowers recall, since long records share trigrams by chance.
 _MISSPELT: Final = 0.6
 _MOST_MISSPELT: Final = 16
 
@@ -35,14 +36,14 @@ class LexicalMatch:
 
     hashes: tuple[tuple[int, ...], ...]
     holds: NDArray[np.bool_]
-    """Which rows hold which word, in any of its forms or misspelt."""
+    """Which rows hold which word, in any of its forms."""
     rarity: NDArray[np.float32]
     """The idf of each word."""
     words: NDArray[np.float32]
     """BM25, related words included."""
     trigrams: NDArray[np.float32]
     evidence: NDArray[np.bool_]
-    """Rows that share at least a word or a related word with the question."""
+    """Rows that share at least a word, a related word or a misspelt one with the question."""
 
 
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
@@ -50,15 +51,14 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     hashes = tuple(tuple(hash_term(form) for form in forms) for forms in query.words)
     frequencies = term_frequencies(caller, hashes)
     holding = np.count_nonzero(frequencies, axis=1)
-    unseen = [number for number in np.flatnonzero(holding == 0).tolist() if len(query.words[number][0]) > 3]
-    for number in unseen[:_MOST_MISSPELT]:
-        share = trigram_share(caller, query.words[number][0])
-        frequencies[number] = np.where(share >= _MISSPELT, share, 0)
     idf = rarity(holding, caller.count)
     related = _related_score(caller, query, frequencies, idf) if query.language == "english" else None
     words = bm25(caller, frequencies, idf)
     holds = frequencies > 0
     evidence: NDArray[np.bool_] = np.any(holds, axis=0)
+    unseen = [number for number in np.flatnonzero(holding == 0).tolist() if len(query.words[number][0]) > 3]
+    for number in unseen[:_MOST_MISSPELT]:
+        evidence |= trigram_share(caller, query.words[number][0]) >= _MISSPELT
     if related is not None:
         words += np.float32(_RELATED) * related
         evidence |= related > 0
