@@ -12,6 +12,7 @@ from typing import Final
 
 import anyio
 
+from mcp_memory_server.background import running_beside
 from mcp_memory_server.errors import StoreError
 from mcp_memory_server.providers.base import (
     JournaledDigest,
@@ -65,12 +66,10 @@ class Journal:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Write what is submitted every now and then; what is left at the end, too."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_writing)
+        async with running_beside(self._keep_writing):
             try:
                 yield
             finally:
-                tasks.cancel_scope.cancel()
                 with anyio.move_on_after(2, shield=True):
                     await self.drain()
 

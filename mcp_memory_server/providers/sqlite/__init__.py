@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from mcp_memory_server.errors import StoreBusy
+import anyio
+
+from mcp_memory_server.background import running_beside
+from mcp_memory_server.errors import StoreBusy, StoreError
 from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
@@ -41,6 +45,9 @@ from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_data
 
 __all__ = ["SqliteProvider", "open_sqlite"]
 
+logger = logging.getLogger(__name__)
+
+_ERASE_EVERY_S: Final = 5.0
 _CAPABILITIES: Final = Capabilities("sqlite", frozenset(Group))
 
 
@@ -152,8 +159,14 @@ class SqliteProvider:
         clean = await self._database.maintain(lambda db: forgetting.scrub(db, self.path, None, tickets))
         return len(tickets) if clean else 0
 
-    async def close(self) -> None:
-        await self._database.close()
+    async def keep_erasing(self) -> None:
+        """Complete what an erasure of any process had to leave, every few seconds, until cancelled."""
+        while True:
+            try:
+                await self.complete_erasures()
+            except StoreError as error:
+                logger.warning("pending erasures wait (%s)", error.code)
+            await anyio.sleep(_ERASE_EVERY_S)
 
 
 @asynccontextmanager
@@ -172,4 +185,6 @@ async def open_sqlite(
         ConfigurationError, StoreUnavailable, StoreDamaged, StoreTooNew, StoreBusy
     """
     async with open_database(files.path_of(url), busy_timeout_s=busy_timeout_s, synchronous=synchronous) as database:
-        yield SqliteProvider(database)
+        provider = SqliteProvider(database)
+        async with running_beside(provider.keep_erasing):
+            yield provider

@@ -1,0 +1,99 @@
+"""The MCP server over a `MemoryService`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.metadata import version
+from typing import Final
+from uuid import uuid4
+
+import anyio.to_thread
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+
+from mcp_memory_server.background import running_beside
+from mcp_memory_server.config import default_actor_id
+from mcp_memory_server.identity import Actor
+from mcp_memory_server.service import MemoryService
+
+from .handlers import Handlers
+from .identity import Identify, fixed_actor
+from .state import ConnectionState
+from .tools import served_tools
+from .watch import Watch
+
+SERVER_NAME: Final = "mcp-memory-server"
+
+INSTRUCTIONS: Final = """\
+Long-term memory about the user and their organisation. Call recall_digest at the start of a task, with the user's \
+question as query, and when they refer to something from before. Call remember when they state or correct a lasting \
+preference, decision or circumstance: one short line under a stable key. Never store secrets, or what matters only \
+now. Call forget when they ask for it. Tell the user when a memory shaped your answer."""
+
+_PRIVATE: Final = CacheHint(ttl_ms=0, scope="private")
+
+
+def build_server(
+    service: MemoryService,
+    *,
+    actor: Actor | None = None,
+    project: str | None = None,
+    identify: Identify | None = None,
+) -> Server[ConnectionState]:
+    """A server that offers what the service's provider can do. Run it, or attach a client to it in memory.
+
+    Args:
+        service: over an open provider; it stays the caller's to close.
+        actor: whose requests these are when nothing else says so; the operating-system user by default.
+        project: the project that requests belong to; with one, `remember` gains `where`.
+        identify: who asks, from a request; replaces `actor` and `project` where callers differ.
+    """
+    who = identify or fixed_actor(actor or Actor(default_actor_id()), project)
+    handlers = Handlers(service, who, served_tools(service, project))
+
+    async def warm_up() -> None:
+        # Ranking (with numpy) is loaded once a client has been greeted: neither the handshake nor the first
+        # recall waits for it.
+        await handlers.greeted.wait()
+        await anyio.to_thread.run_sync(import_module, "mcp_memory_server.ranking.engine")
+
+    @asynccontextmanager
+    async def lifespan(_: Server[ConnectionState]) -> AsyncGenerator[ConnectionState]:
+        watch = Watch(service.provider)
+        async with running_beside(watch.run, warm_up):
+            try:
+                yield ConnectionState(watch, thread_id=f"connection-{uuid4()}")
+            finally:
+                watch.close()
+
+    return Server[ConnectionState](
+        SERVER_NAME,
+        version=version("mcp-memory-server"),
+        title="Memory",
+        description="Long-term memory: attributed, inspectable, correctable, forgettable.",
+        instructions=INSTRUCTIONS,
+        lifespan=lifespan,
+        cache_hints={
+            "tools/list": CacheHint(ttl_ms=60_000, scope="public"),
+            "prompts/list": CacheHint(ttl_ms=60_000, scope="public"),
+            "resources/templates/list": CacheHint(ttl_ms=60_000, scope="public"),
+            "resources/list": CacheHint(ttl_ms=60_000, scope="private"),
+            "resources/read": _PRIVATE,
+        },
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
+        on_read_resource=handlers.read_resource,
+        on_subscribe_resource=handlers.subscribe,
+        on_unsubscribe_resource=handlers.unsubscribe,
+        on_subscriptions_listen=handlers.listen,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+    )
+
+
+__all__ = ["INSTRUCTIONS", "SERVER_NAME", "build_server"]

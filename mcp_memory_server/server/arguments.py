@@ -1,0 +1,120 @@
+"""Reading a tool's arguments by its published schema, so that what is advertised is what is checked.
+
+Models fill optional arguments with null or "", quote numbers and send one tag as a bare string: where the
+meaning is plain it is taken. Everything else is refused, with every wrong argument named at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, cast
+
+from mcp_memory_server.errors import InvalidInput, Problem, echo
+
+from .schemas import Schema
+
+
+class _Unusable(Exception):
+    """The value does not fit; the message completes "argument ..."."""
+
+
+def read_arguments(schema: Schema, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The arguments that were given, in the types that `schema` names; absent optional ones are left out.
+
+    Raises:
+        InvalidInput: naming every missing, unknown and wrong argument, with the limit that it broke.
+    """
+    properties: dict[str, Schema] = schema["properties"]
+    required: list[str] = schema["required"]
+    present = {name: value for name, value in (given or {}).items() if value not in (None, "") or name in required}
+    problems = [
+        Problem(echo(name), f"is no argument of this tool; it takes {', '.join(properties)}")
+        for name in present
+        if name not in properties
+    ]
+    values: dict[str, Any] = {}
+    for name, subschema in properties.items():
+        if name in present and present[name] is not None:
+            try:
+                values[name] = _READERS[subschema["type"]](present[name], subschema)
+            except _Unusable as error:
+                problems.append(Problem(name, str(error)))
+        elif name in required:
+            problems.append(Problem(name, "is required"))
+    if problems:
+        raise InvalidInput(*problems)
+    return values
+
+
+def _string(value: object, schema: Schema) -> str:
+    if not isinstance(value, str):
+        raise _Unusable(f"must be a string, not {_kind(value)}")
+    if len(value) > schema.get("maxLength", len(value)):
+        raise _Unusable(f"has {len(value)} characters and the limit is {schema['maxLength']}")
+    if value not in schema.get("enum", [value]):
+        raise _Unusable(f"must be one of {', '.join(schema['enum'])}, not {echo(value)}")
+    return value
+
+
+def _integer(value: object, schema: Schema) -> int:
+    number = _whole(value)
+    if number is None:
+        raise _Unusable(f"must be a whole number, not {_kind(value)} {echo(value)}")
+    least, most = schema.get("minimum"), schema.get("maximum")
+    if (least is not None and number < least) or (most is not None and number > most):
+        span = f"{least} to {most}" if most is not None else f"at least {least}"
+        raise _Unusable(f"must be {span}, not {echo(number)}")
+    return number
+
+
+def _whole(value: object) -> int | None:
+    match value:
+        case bool():
+            return None
+        case int():
+            return value
+        case float() if value.is_integer():
+            return int(value)
+        case str() if re.fullmatch(r"[+-]?[0-9]{1,20}", value.strip()):
+            return int(value)
+        case _:
+            return None
+
+
+def _strings(value: object, schema: Schema) -> list[str]:
+    if isinstance(value, str):
+        value = _unquoted(value)
+    if not isinstance(value, list):
+        raise _Unusable(f"must be a list of strings, not {_kind(value)}")
+    return [_string(item, schema["items"]) for item in cast("list[object]", value)]
+
+
+def _unquoted(value: str) -> object:
+    """A list that was sent as its JSON text, or one string for a list of one."""
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            pass
+    return [value]
+
+
+_READERS = {"string": _string, "integer": _integer, "array": _strings}
+
+
+def _kind(value: object) -> str:
+    match value:
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a string"
+        case list():
+            return "a list"
+        case dict():
+            return "an object"
+        case _:
+            return "null"

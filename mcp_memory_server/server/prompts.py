@@ -1,0 +1,68 @@
+"""The prompts: load the block into a conversation, and walk a person through what is held about them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import mcp_types as types
+
+from mcp_memory_server.errors import InvalidInput, NotFound, Problem, echo
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.service import MemoryService
+
+from .uris import STATS
+
+LOAD: Final = "load_memory"
+REVIEW: Final = "review_memory"
+
+_QUERY: Final = types.PromptArgument(
+    name="query", title="About", description="A question or topic; everything if left out.", required=False
+)
+
+LISTED: Final = (
+    types.Prompt(
+        name=LOAD,
+        title="Load memory",
+        description="Bring what is remembered about you into this conversation.",
+        arguments=[_QUERY],
+    ),
+    types.Prompt(
+        name=REVIEW,
+        title="Review my memory",
+        description="Go through what is remembered about you, and keep, correct or forget each fact.",
+        arguments=[_QUERY],
+    ),
+)
+
+_REVIEW_TEXT: Final = """\
+Walk me through what you remember about me, so that I can check it.
+
+Show the facts below in small groups, in plain words, each with who said it (me, or you as a conclusion), at \
+which scope it applies and how old it is. After each group ask me what to keep, correct or forget, and wait for \
+my answer. For a correction call `remember` with the same key; to forget, call `forget` with the id, and tell me \
+that this cannot be undone. Change nothing that I did not ask for. If more is held than is shown here, say so: \
+{stats} lists every scope and where to read all of it.
+
+{block}"""
+
+
+async def get_prompt(
+    service: MemoryService, context: RequestContext, name: str, given: dict[str, str] | None
+) -> types.GetPromptResult:
+    """The messages of a prompt, filled with the caller's block.
+
+    Raises:
+        NotFound: no such prompt.
+        InvalidInput: an argument that the prompt does not have.
+    """
+    prompt = next((prompt for prompt in LISTED if prompt.name == name), None)
+    if prompt is None:
+        raise NotFound("prompt", name, f"There are {LOAD} and {REVIEW}.")
+    if unknown := [argument for argument in given or {} if argument != _QUERY.name]:
+        raise InvalidInput(
+            *(Problem(echo(argument), "is no argument of this prompt; it takes query") for argument in unknown)
+        )
+    block = service.block(await service.offer(context, (given or {}).get("query")))
+    text = block if name == LOAD else _REVIEW_TEXT.format(stats=STATS, block=block)
+    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description=prompt.description, messages=[message])

@@ -1,0 +1,90 @@
+"""The JSON Schemas that the tools publish, written out by hand.
+
+Several clients drop or refuse a tool whose schemas hold references, unions or null; pydantic would emit all
+three for optional and nested fields. So every subschema here has one plain `type`, nested objects stand inline,
+and an optional field is one that `required` does not name. Short on purpose: every client pays for these in
+tokens before it does any work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+STRING: Final[Schema] = {"type": "string"}
+INTEGER: Final[Schema] = {"type": "integer"}
+BOOLEAN: Final[Schema] = {"type": "boolean"}
+
+
+def array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def record_of(properties: Mapping[str, Schema], required: tuple[str, ...]) -> Schema:
+    """An object of an answer: more fields may come with a later release."""
+    return {"type": "object", "properties": dict(properties), "required": list(required)}
+
+
+def arguments(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
+    """The arguments of a tool: no others are accepted."""
+    return {**record_of(properties, required), "additionalProperties": False}
+
+
+# What a client's code may count on; a record holds more (see the README), and `additionalProperties` is open.
+_RECORD: Final[dict[str, Schema]] = {
+    "id": STRING,
+    "key": STRING,
+    "text": STRING,
+    "scope": STRING,
+    "origin": record_of({"author": STRING, "thread_id": STRING}, ("author",)),
+    "created_at": STRING,
+    "updated_at": STRING,
+    "version": INTEGER,
+    "pinned": BOOLEAN,
+    "tags": array(STRING),
+    "valid_from": STRING,
+    "valid_to": STRING,
+}
+_RECORD_REQUIRED: Final = ("id", "key", "text", "scope", "origin", "updated_at")
+
+RECORD: Final = record_of(_RECORD, _RECORD_REQUIRED)
+OVERRIDES: Final = array(record_of({"scope": STRING, "text": STRING, "author": STRING}, ("scope", "text", "author")))
+ENTRY: Final = record_of({**_RECORD, "overrides": OVERRIDES}, _RECORD_REQUIRED)
+
+REMEMBERED: Final = record_of(
+    {
+        "status": {"type": "string", "enum": ["stored", "replaced", "unchanged"]},
+        "record": RECORD,
+        "previous": {"type": "object"},
+        "overrides": OVERRIDES,
+        "similar_keys": array(STRING),
+    },
+    ("status", "record", "overrides", "similar_keys"),
+)
+
+DIGEST: Final = record_of(
+    {
+        "digest_id": STRING,
+        "scopes": array(STRING),
+        "entries": array(ENTRY),
+        "omitted": INTEGER,
+        "pinned_omitted": INTEGER,
+        "recalled": BOOLEAN,
+        "journaled": BOOLEAN,
+        "erased": INTEGER,
+    },
+    ("digest_id", "scopes", "entries", "omitted", "pinned_omitted", "recalled", "journaled"),
+)
+
+FORGOTTEN: Final = record_of(
+    {
+        "forgotten": BOOLEAN,
+        "id": STRING,
+        "key": STRING,
+        "erasure": {"type": "string", "enum": ["done", "pending"]},
+        "still_at": array(STRING),
+    },
+    ("forgotten", "id", "key", "erasure"),
+)

@@ -1,0 +1,184 @@
+"""Serving over standard input and output, so that every line gets an answer and the process always ends.
+
+The SDK's transport writes the lines. In front of it stands a reader of our own, for two reasons: the SDK drops
+a line that it cannot decode, and a client then waits for its answer until it times out; and its reading thread
+cannot be interrupted, so that Ctrl-C would hang.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final, cast
+
+import anyio
+import mcp_types as types
+from anyio.from_thread import run as run_in_loop
+from anyio.lowlevel import current_token
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
+
+from .state import ConnectionState
+
+logger = logging.getLogger(__name__)
+
+_READ_BYTES: Final = 64 * 1024
+_NOT_UNICODE: Final = (
+    "The request holds half of a surrogate pair, or bytes that are no UTF-8. Nothing was done. Send whole characters."
+)
+_CLOSED: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+
+
+async def run_stdio(server: Server[ConnectionState]) -> int:
+    """Serve one client until it closes its end or a signal comes; the exit status that the process should have."""
+    caught: list[signal.Signals] = []
+    async with (
+        _lines_of_stdin() as lines,
+        stdio_server(stdin=cast("Any", lines)) as (read, write),
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_cancel_on_signal, tasks.cancel_scope, caught)
+        messages = cast("Any", _AnsweringStream(read, write))
+        await server.run(messages, write, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
+    return 128 + caught[0] if caught else 0
+
+
+async def _cancel_on_signal(scope: anyio.CancelScope, caught: list[signal.Signals]) -> None:
+    """End the session in good order at the first signal, and at once at a second one."""
+    if sys.platform == "win32":  # asyncio has no signal receiver there; the console ends the process
+        return
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            if caught:
+                os._exit(128 + number)
+            caught.append(number)
+            scope.cancel()
+
+
+@asynccontextmanager
+async def _lines_of_stdin() -> AsyncGenerator[AsyncIterator[str]]:
+    """The lines of standard input, read by a thread that nobody has to wait for.
+
+    Bytes that are no UTF-8 become lone surrogates, which no JSON decoder lets pass: such a line is answered as
+    undecodable instead of being taken in garbled. Descriptor 0 itself is pointed at nothing meanwhile, so that
+    no child process can read the client's requests away.
+    """
+    wire = os.dup(sys.stdin.fileno())
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, sys.stdin.fileno())
+    os.close(nothing)
+    send, receive = anyio.create_memory_object_stream[str](0)
+    token = current_token()
+
+    def pump() -> None:
+        try:
+            pending = b""
+            while chunk := os.read(wire, _READ_BYTES):
+                *whole, pending = (pending + chunk).split(b"\n") if b"\n" in chunk else (pending + chunk,)
+                for line in whole:
+                    run_in_loop(send.send, line.decode(errors="surrogateescape"), token=token)
+            run_in_loop(send.aclose, token=token)
+        except (*_CLOSED, anyio.RunFinishedError, RuntimeError, OSError):
+            pass  # nobody listens any more
+
+    threading.Thread(target=pump, name="stdin", daemon=True).start()
+    async with send, receive:
+        yield receive
+
+
+class _AnsweringStream:
+    """The SDK's stream of messages, less the lines that it could not decode: those are answered here."""
+
+    def __init__(self, read: Any, write: Any) -> None:
+        self._read = read
+        self._write = write
+
+    @property
+    def last_context(self) -> Any:
+        return self._read.last_context
+
+    def __aiter__(self) -> _AnsweringStream:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        async for item in self._read:
+            if not isinstance(item, Exception):
+                return item
+            if (answer := answer_to_undecodable(item)) is not None:
+                await self._write.send(SessionMessage(answer))
+        raise StopAsyncIteration
+
+    async def receive(self) -> SessionMessage:
+        try:
+            return await anext(self)
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    async def aclose(self) -> None:
+        await self._read.aclose()
+
+    async def __aenter__(self) -> _AnsweringStream:
+        await self._read.__aenter__()
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self._read.__aexit__(*exc)
+
+
+def answer_to_undecodable(error: Exception) -> types.JSONRPCError | None:
+    """The JSON-RPC error for a line that is no message; None where none is due (notifications, empty lines)."""
+    raw = error.errors(include_url=False)[0]["input"] if isinstance(error, ValidationError) else ""
+    message = _loaded(raw)
+    if isinstance(message, dict):
+        return _answer_to_object(cast("dict[str, object]", message))
+    if message is not None:
+        return _error(None, types.INVALID_REQUEST, "The line is no JSON-RPC message. Batches are not served.")
+    if isinstance(raw, str) and not raw.strip():
+        return None
+    return _error(None, types.PARSE_ERROR, "The line is no JSON in UTF-8. One line, one JSON-RPC message.")
+
+
+def _answer_to_object(fields: dict[str, object]) -> types.JSONRPCError | None:
+    if "method" in fields and "id" not in fields:
+        logger.warning("a notification could not be decoded and was dropped")
+        return None
+    if "method" not in fields and ("result" in fields or "error" in fields):
+        return None
+    request_id = fields.get("id")
+    if not isinstance(request_id, (int, str)) or isinstance(request_id, bool) or _has_surrogates(request_id):
+        return _error(None, types.INVALID_REQUEST, "The request has no usable id: give a string or an integer.")
+    if _has_surrogates(fields):
+        return _error(request_id, types.INVALID_PARAMS, _NOT_UNICODE)
+    return _error(request_id, types.INVALID_REQUEST, "The line is no JSON-RPC 2.0 request.")
+
+
+def _loaded(raw: object) -> object:
+    """The parsed line: pydantic hands over the text where it is no JSON, and the value where it is no message."""
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _has_surrogates(value: object) -> bool:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _error(request_id: str | int | None, code: int, message: str) -> types.JSONRPCError:
+    return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=types.ErrorData(code=code, message=message))

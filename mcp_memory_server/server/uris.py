@@ -1,0 +1,66 @@
+"""The addresses of the resources, and which of them a change touches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qs, quote, unquote, urlencode
+
+from mcp_memory_server.errors import NotFound
+from mcp_memory_server.providers.base import Change
+
+BLOCK: Final = "memory://block"
+DIGEST: Final = "memory://digest"
+STATS: Final = "memory://stats"
+RECORDS: Final = "memory://records/"
+SCOPES: Final = "memory://scopes/"
+
+_REMEDY: Final = "List resources and resource templates to see what there is."
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A parsed URI: its head (one of the constants), the decoded rest of its path, its query variables."""
+
+    head: str
+    name: str
+    variables: dict[str, str]
+
+
+def parse(uri: str) -> Address:
+    """Take a `memory://` URI apart.
+
+    Raises:
+        NotFound: no resource has that form.
+    """
+    path, _, query = uri.partition("?")
+    variables = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+    for head in (RECORDS, SCOPES):
+        if path.startswith(head) and len(path) > len(head):
+            return Address(head, unquote(path.removeprefix(head)), variables)
+    if path in (BLOCK, DIGEST, STATS):
+        return Address(path, "", variables)
+    raise NotFound("resource", uri, _REMEDY)
+
+
+def record_uri(record_id: str) -> str:
+    return RECORDS + quote(record_id, safe="")
+
+
+def scope_uri(scope: str, after: str | None = None) -> str:
+    """A scope's page; `after` continues behind that key."""
+    uri = SCOPES + quote(scope, safe="")
+    return uri if after is None else f"{uri}?{urlencode({'after': after}, quote_via=quote)}"
+
+
+def is_touched(uri: str, change: Change) -> bool:
+    """Whether what `uri` shows may differ after the change, for somebody who sees the changed scope."""
+    try:
+        address = parse(uri)
+    except NotFound:
+        return False
+    if address.head == RECORDS:
+        return address.name == change.id
+    if address.head == SCOPES:
+        return address.name == change.scope
+    return True
