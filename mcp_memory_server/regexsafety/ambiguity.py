@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TypeAlias
 
 from .automaton import Automaton
-from .budget import Budget
+from .budget import Budget, BudgetExceeded
 from .graph import strong_components
 
 Word: TypeAlias = tuple[int, ...]
 """Atoms, in order."""
 
 _CANDIDATES_PER_COMPONENT = 4
+_LINKS_PER_PAIR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,28 +149,37 @@ class AmbiguityFinder:
         return Ambiguity(True, (Link(source, (*word, *back), source),))
 
     def polynomial(self) -> Iterator[Ambiguity]:
-        """Candidates for polynomial growth, longest chains first."""
-        links = self._links()
-        if not links:
-            return
-        chain = self._longest_chain(links)
-        if len(chain) > 1:
-            yield Ambiguity(False, chain)
-        by_component = sorted(links.items(), key=lambda item: -item[0][0])
-        for _, link in by_component:
-            yield Ambiguity(False, (link,))
+        """Candidates for polynomial growth, longest chains first.
 
-    def _links(self) -> dict[tuple[int, int], Link]:
-        """One link for each pair of loops that has one."""
-        loops = self.loops
-        reach = self._reachable_loops()
-        links: dict[tuple[int, int], Link] = {}
-        for first in sorted(loops, reverse=True):
-            for second in sorted(reach[first], reverse=True):
-                link = self._link(first, second)
-                if link is not None:
-                    links[(first, second)] = link
-        return links
+        When the budget runs out half way, what was found until then comes before BudgetExceeded.
+        """
+        links: dict[tuple[int, int], list[Link]] = {}
+        exceeded: BudgetExceeded | None = None
+        try:
+            self._find_links(links)
+        except BudgetExceeded as error:
+            exceeded = error
+        if links:
+            chain = self._longest_chain(links)
+            if len(chain) > 1:
+                yield Ambiguity(False, chain)
+            ordered = [links[pair] for pair in sorted(links, key=lambda pair: -pair[0])]
+            for rank in range(_LINKS_PER_PAIR):
+                for found in ordered:
+                    if rank < len(found):
+                        yield Ambiguity(False, (found[rank],))
+        if exceeded is not None:
+            raise exceeded
+
+    def _find_links(self, links: dict[tuple[int, int], list[Link]]) -> None:
+        """Fill in a few links for each pair of loops that has any, small loops first."""
+        loops, reach = self.loops, self._reachable_loops()
+        pairs = [(first, second) for first in loops for second in reach[first]]
+        pairs.sort(key=lambda pair: (len(loops[pair[0]]) * len(loops[pair[1]]), -pair[0], -pair[1]))
+        for first, second in pairs:
+            found = list(islice(self._links_between(first, second), _LINKS_PER_PAIR))
+            if found:
+                links[(first, second)] = found
 
     def _reachable_loops(self) -> dict[int, set[int]]:
         """For each loop the other loops that can be reached from it."""
@@ -186,15 +197,17 @@ class AmbiguityFinder:
             self._budget.spend(len(self._edges[state]) + len(below[number]) // 8)
         return {number: below[number] for number in self.loops}
 
-    def _link(self, first: int, second: int) -> Link | None:
+    def _links_between(self, first: int, second: int) -> Iterator[Link]:
         sources, targets = self.loops[first], self.loops[second]
         if len(sources) == len(targets) == 1:
-            return self._simple_link(sources[0], targets[0])
+            link = self._simple_link(sources[0], targets[0])
+            if link is not None:
+                yield link
+            return
         for source, target, allowed in self._common_cycles(first, second):
             word = self._triple_path(source, target, allowed)
             if word is not None:
-                return Link(source, word, target)
-        return None
+                yield Link(source, word, target)
 
     def _self_mask(self, state: int) -> int:
         total = 0
@@ -221,9 +234,10 @@ class AmbiguityFinder:
         return None
 
     def _common_cycles(self, first: int, second: int) -> Iterator[tuple[int, int, set[tuple[int, int]]]]:
-        """A pair of states for each strongly connected part of the product of two loops, with that part.
+        """Pairs of states from each strongly connected part of the product of two loops, with that part.
 
-        One pair of each part is enough: a link of one can be moved along the common cycle to any other.
+        One pair would do to decide: a link of one can be moved along the common cycle to any other. Others may have
+        words that let fewer threads accept.
         """
         pairs = [(source, target) for source in self.loops[first] for target in self.loops[second]]
         self._budget.spend(len(pairs))
@@ -234,8 +248,10 @@ class AmbiguityFinder:
             parts.setdefault(part, []).append(number)
         for members in parts.values():
             if len(members) > 1 or members[0] in after[members[0]]:
-                source, target = pairs[members[0]]
-                yield source, target, {pairs[number] for number in members}
+                part = {pairs[number] for number in members}
+                # Pairs that stay where they are give the plainest pumps, and more than one kind of them.
+                for number in sorted(members, key=lambda number: number not in after[number])[:_LINKS_PER_PAIR]:
+                    yield (*pairs[number], part)
 
     def _pair_successors(self, pair: tuple[int, int], first: int, second: int) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -274,7 +290,7 @@ class AmbiguityFinder:
                         queue.append(following)
         return None
 
-    def _longest_chain(self, links: dict[tuple[int, int], Link]) -> tuple[Link, ...]:
+    def _longest_chain(self, links: dict[tuple[int, int], list[Link]]) -> tuple[Link, ...]:
         """The chain of most links; between two of them the automaton may move on without one."""
         reach = self._reachable_loops()
         best: dict[int, tuple[Link, ...]] = {}
@@ -283,9 +299,9 @@ class AmbiguityFinder:
             for second in reach[first]:
                 onward = best[second]
                 options.append(onward)
-                link = links.get((first, second))
-                if link is not None:
-                    options.append((link, *onward))
+                found = links.get((first, second))
+                if found:
+                    options.append((found[0], *onward))
             best[first] = max(options, key=len)
         return max(best.values(), key=len)
 

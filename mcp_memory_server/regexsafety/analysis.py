@@ -17,6 +17,7 @@ from .casing import Casing, canonical
 from .compiler import UNROLL_ALWAYS, CompileOptions, compile_program, unrolled_size
 from .engine import StepCounter, Subject
 from .extent import v8_backsearch, ways
+from .path_count import PathCounter
 from .probes import probes, uniform_probes
 from .program import NOWHERE, Op, Program
 from .syntax import Span
@@ -31,7 +32,7 @@ _GLANCE = 2.6
 """How the growth of the steps itself grows when the pumps double: 2 is linear, 4 is quadratic."""
 _UNIFORM_ATOMS = 8
 _FAIL_PASSES = 5
-_TRIED_LINKS = 6
+_TRIED_CANDIDATES = 9
 _UNROLL_STEPS = (10**9, 256, 64, 16, UNROLL_ALWAYS)
 
 
@@ -98,7 +99,9 @@ class _Analysis:
         self._unroll = next(
             (step for step in _UNROLL_STEPS if unrolled_size(parsed.tree, step) <= limits.positions), UNROLL_ALWAYS
         )
-        self._exact = self._compile(self._unroll, exact=True)
+        self._measured: set[Attack] = set()
+        self._exact: Program | None = None
+        self._paths: PathCounter | None = None
         self._counted = Budget("step counting", limits.counted_steps)
         backsearch = v8_backsearch(parsed.tree) if parsed.conditional_captures else None
         self._backsearch = backsearch
@@ -174,30 +177,38 @@ class _Analysis:
             return
         try:
             automaton = build_automaton(program, Budget("automaton", self._limits.edges), self._search, failing)
+            if not program.relaxed and self._paths is None and self._backsearch is None:
+                self._paths = PathCounter(automaton)
             self._judge(automaton)
         except BudgetExceeded as exceeded:
             self._exhausted = self._exhausted or exceeded.stage
 
     def _judge(self, automaton: Automaton) -> None:
-        finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
-        witnesses = WitnessFinder(automaton, finder, Budget("witness", self._limits.witness_steps))
-        tried: list[Ambiguity] = []
-        for ambiguity in finder.exponential():
-            if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
+        for exponential in (True, False):
+            if not exponential and automaton.failing_looks and self._worst is not None:
                 return
+            finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
+            witnesses = WitnessFinder(automaton, finder, Budget("witness", self._limits.witness_steps))
+            candidates = finder.exponential() if exponential else finder.polynomial()
+            try:
+                if self._try_all(candidates, witnesses, automaton):
+                    return
+            except BudgetExceeded as exceeded:
+                self._exhausted = self._exhausted or exceeded.stage
+
+    def _try_all(self, candidates: Iterator[Ambiguity], witnesses: WitnessFinder, automaton: Automaton) -> bool:
+        """First the shortest words of each candidate, then words chosen with more care."""
+        tried: list[Ambiguity] = []
+        for ambiguity in islice(candidates, _TRIED_CANDIDATES):
+            if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
+                return True
             tried.append(ambiguity)
         for ambiguity in tried:
+            if not ambiguity.exponential and self._worst is not None:
+                return False
             if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
-                return
-        tried = []
-        for ambiguity in islice(finder.polynomial(), _TRIED_LINKS):
-            if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
-                return
-            tried.append(ambiguity)
-        if self._worst is None:
-            for ambiguity in tried:
-                if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
-                    return
+                return True
+        return False
 
     def _try(self, ambiguity: Ambiguity, attacks: Iterator[Attack], automaton: Automaton) -> bool:
         """Confirm a candidate; True when nothing worse can be expected of the others."""
@@ -216,18 +227,28 @@ class _Analysis:
         if granted <= 0:
             raise BudgetExceeded(self._counted.stage)
         budget = self._counted.part(granted)
-        codes = [self._alphabet.characters[atom] for atom in atoms]
-        counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)
-        first = max(0, len(atoms) - self._backsearch) if self._backsearch is not None else 0
         try:
-            return counter.search(first, only_first=self._parsed.sticky).steps
+            if self._paths is not None:
+                return self._paths.count(atoms, budget)
+            return self._run_engine(atoms, budget)
         except BudgetExceeded:
             return None
         finally:
             self._counted.settle(budget, granted)
 
+    def _run_engine(self, atoms: Word, budget: Budget) -> int:
+        if self._exact is None:
+            self._exact = self._compile(self._unroll, exact=True)
+        codes = [self._alphabet.characters[atom] for atom in atoms]
+        counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)
+        first = max(0, len(atoms) - self._backsearch) if self._backsearch is not None else 0
+        return counter.search(first, only_first=self._parsed.sticky).steps
+
     def _note(self, attack: Attack, loop: Span | None) -> Confirmed | None:
         """Measure an attack and keep it when it is the worst so far; None when it is none."""
+        if attack in self._measured:
+            return None
+        self._measured.add(attack)
         growth = measure_growth(lambda pumps: self._count_steps(attack.atoms(pumps)), attack.pump_length)
         if growth is None:
             return None

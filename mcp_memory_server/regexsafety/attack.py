@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .ambiguity import Word
 
@@ -58,6 +59,8 @@ _STEADY = 0.7
 """An exponential's growth per pump stays the same when n doubles (ratio 1); a polynomial's halves."""
 _SLOWEST_BASE = 1.02
 _SUPER_LINEAR = 1.45
+_GLANCES = 4
+_PROPORTIONAL = 2.03
 _SUSPICIOUS = 1.12
 _SIZES = (6, 12, 24, 48, 96, 192)
 """Numbers of pumps at which the steps are counted, each twice the one before."""
@@ -68,13 +71,17 @@ _LONGEST = 480
 def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Growth | None:
     """The growth of ``count`` (steps for n pumps, None where too costly), or None when it is linear."""
     logs: list[float] = []
+    counts: list[int] = []
     for size in _SIZES:
         if len(logs) > 3 and (_is_exponential(logs) or size * pump_length > _LONGEST):
             break
         steps = count(size)
         if steps is None:
             break
+        counts.append(steps)
         logs.append(math.log2(steps + 1))
+        if len(counts) == _GLANCES and _is_linear(counts):
+            return None
     if len(logs) < 3:
         return None
     if _is_exponential(logs):
@@ -89,6 +96,12 @@ def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Grow
     # Lower powers hide part of the slope; what they hide halves when n doubles.
     exponent = late + min(max(late - early, 0.0), 0.6)
     return Growth(False, 1.0, exponent, 2 ** (logs[-1] - exponent * math.log2(_SIZES[len(logs) - 1])))
+
+
+def _is_linear(counts: list[int]) -> bool:
+    """Whether the steps grew in proportion to the pumps at every doubling so far."""
+    grown = [later - earlier for earlier, later in pairwise(counts)]
+    return all(later <= _PROPORTIONAL * earlier for earlier, later in pairwise(grown))
 
 
 def _is_exponential(logs: list[float]) -> bool:

@@ -36,6 +36,8 @@ class Automaton:
 
     program: Program
     edges: list[list[Edge]] = field(default_factory=list[list[Edge]])
+    failing_looks: frozenset[int] = frozenset()
+    """The lookarounds that are assumed to fail; all others are assumed to succeed."""
     instructions: list[int] = field(default_factory=list[int])
     """The instruction that each state stands before; negative for the states that look for a start."""
 
@@ -83,7 +85,7 @@ class _Builder:
         self._edge = program.alphabet.edge
         self._everything = program.alphabet.everything
         self._states: dict[tuple[int, int], int] = {}
-        self._automaton = Automaton(program)
+        self._automaton = Automaton(program, failing_looks=failing_looks)
         self._todo: list[tuple[int, int]] = []
 
     def build(self, search: bool) -> Automaton:

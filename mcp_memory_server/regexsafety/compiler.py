@@ -174,6 +174,7 @@ class _Compiler:
             case Place.END_LINE:
                 return self._emit(Op.AHEAD, edge | mask, following)
             case Place.END_OR_LAST_NEWLINE:
+                self._program.relaxed = True
                 return self._emit(Op.LAST_NEWLINE, mask, following)
             case Place.WORD:
                 return self._emit(Op.BOUNDARY, mask, following)

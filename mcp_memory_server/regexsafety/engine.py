@@ -16,14 +16,18 @@ from .budget import Budget
 from .program import NOWHERE, Op, Program
 
 # Plain integers: the inner loop compares nothing else.
-_CHAR, _BACK, _SPLIT, _OPEN, _CHECK = int(Op.CHAR), int(Op.BACK), int(Op.SPLIT), int(Op.OPEN), int(Op.CHECK)
-_AHEAD, _BEHIND, _LOOK, _ATOMIC = int(Op.AHEAD), int(Op.BEHIND), int(Op.LOOK), int(Op.ATOMIC)
-_END, _MATCH, _COUNT = int(Op.END), int(Op.MATCH), int(Op.COUNT)
+_CHAR, _SPLIT, _LOOK, _ATOMIC = int(Op.CHAR), int(Op.SPLIT), int(Op.LOOK), int(Op.ATOMIC)
+_COUNT, _END, _MATCH = int(Op.COUNT), int(Op.END), int(Op.MATCH)
+_DECISIONS = frozenset((_SPLIT, _LOOK, _ATOMIC, _COUNT))
 
 Values: TypeAlias = tuple[int, ...]
 """What a thread carries: positions of captures and counters, -1 where unset."""
 _End: TypeAlias = tuple[int, Values] | None
 _State: TypeAlias = tuple[int, int, int, Values]
+"""Instruction, position, loops whose round has consumed nothing yet, values."""
+_Key: TypeAlias = int | tuple[int, Values]
+_Frame: TypeAlias = tuple[_Key, int, _State, int]
+"""A pending decision: its key, the second way, the state to try it with, the steps before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,10 @@ class Subject:
     atoms: Sequence[int]
 
 
-@dataclass(slots=True)
-class _Frame:
-    """A pending decision: ``kind`` is SPLIT, LOOK or ATOMIC."""
-
-    kind: int
-    state: _State
-    alternative: _State | None
-    outer_steps: int
+_TRIED = -1
+"""In a frame: the second way has been tried, or there is none."""
+_BODY = -2
+"""In a frame: the body of a LOOK or ATOMIC is running."""
 
 
 class StepCounter:
@@ -76,7 +76,7 @@ class StepCounter:
         edge = len(program.alphabet.characters)
         self._ahead = [1 << atom for atom in subject.atoms]
         self._ahead.append(1 << edge)
-        self._memo: dict[_State, tuple[int, _End]] = {}
+        self._memo: dict[_Key, tuple[int, _End]] = {}
 
     def search(self, first_start: int = 0, only_first: bool = False) -> Count:
         """Try every start from ``first_start`` on, as an unanchored search does."""
@@ -84,6 +84,7 @@ class StepCounter:
         length = len(self._subject.atoms)
         unset = (-1,) * self._program.slots
         for start in range(first_start, length + 1):
+            self._budget.spend()
             steps, end = self._run((self._program.start, start, 0, unset))
             total += steps
             if end is not None:
@@ -93,64 +94,89 @@ class StepCounter:
         return Count(total, None, None)
 
     def _run(self, state: _State) -> tuple[int, _End]:
-        """Steps and outcome from one state, pending decisions on a stack of our own."""
+        """Steps and outcome from one state, with the pending decisions on a stack of our own.
+
+        One long function, since a call for each step would cost more than the step.
+        """
+        program, ahead, memo = self._program, self._ahead, self._memo
+        ops, args, nexts, alts = program.ops, program.args, program.nexts, program.alts
+        width, length, plain = len(ahead), len(ops), not program.slots
         frames: list[_Frame] = []
+        pc, position, bits, values = state
         steps = 0
-        memo = self._memo
-        pending: _State | None = state
+        end: _End = None
         while True:
-            assert pending is not None
-            used, stop, end = self._advance(pending)
-            steps += used
-            if stop is not None:
-                known = memo.get(stop)
+            op = ops[pc]
+            if op == _CHAR:
+                steps += 1
+                if args[pc] & ahead[position]:
+                    # EDGE is in no character set, so the position stays inside the subject.
+                    position += 1
+                    bits = 0
+                    pc = nexts[pc]
+                    continue
+                end = None
+            elif op >= _SPLIT and op in _DECISIONS:
+                packed = (bits * length + pc) * width + position
+                key: _Key = packed if plain else (packed, values)
+                known = memo.get(key)
                 if known is None:
-                    pending = self._enter(stop, frames, steps)
+                    self._budget.spend()
+                    if op == _SPLIT:
+                        frames.append((key, alts[pc], (pc, position, bits, values), steps))
+                        pc = nexts[pc]
+                    elif op == _COUNT:
+                        (pc, position, bits, values), second = self._count_ways((pc, position, bits, values))
+                        frames.append((key, _TRIED if second is None else second[0], second or state, steps))
+                    else:
+                        frames.append((key, _BODY, (pc, position, bits, values), steps))
+                        pc, bits = alts[pc], 0
                     steps = 1
                     continue
                 steps += known[0]
                 end = known[1]
-                pending = self._after_known(stop, end)
-                if pending is not None:
-                    continue
-                if self._program.ops[stop[0]] != _SPLIT:
+                if op == _LOOK or op == _ATOMIC:
+                    resumed = self._resume((pc, position, bits, values), end)
+                    if resumed is not None:
+                        pc, position, bits, values = resumed
+                        continue
                     end = None
-            steps, pending, end = self._return(frames, steps, end)
-            if pending is None:
+            elif op == _MATCH or op == _END:
+                end = (position, values)
+            else:
+                used, moved = self._rare(op, pc, position, bits, values)
+                steps += used
+                if moved is not None:
+                    pc, position, bits, values = moved
+                    continue
+                end = None
+            resumed = None
+            while frames and resumed is None:
+                key, second_pc, origin, outer = frames[-1]
+                if second_pc >= 0 and end is None:
+                    frames[-1] = (key, _TRIED, origin, outer)
+                    resumed = (second_pc, *origin[1:])
+                    break
+                memo[key] = (steps, end)
+                frames.pop()
+                steps += outer
+                if second_pc == _BODY:
+                    resumed = self._resume(origin, end)
+                    end = None
+            if resumed is None:
                 return steps, end
+            pc, position, bits, values = resumed
 
-    def _after_known(self, stop: _State, end: _End) -> _State | None:
-        """Where a LOOK or ATOMIC with a known outcome goes on; None for a choice, or when it fails."""
-        op = self._program.ops[stop[0]]
-        if op == _LOOK or op == _ATOMIC:
-            return self._resume(op, stop, end)
-        return None
-
-    def _resume(self, op: int, state: _State, end: _End) -> _State | None:
+    def _resume(self, state: _State, end: _End) -> _State | None:
+        """Where a LOOK or ATOMIC goes on after its body; None when it fails."""
         pc, position, bits, values = state
         following = self._program.nexts[pc]
-        if op == _ATOMIC:
+        if self._program.ops[pc] == _ATOMIC:
             return None if end is None else (following, end[0], bits if end[0] == position else 0, end[1])
         negative = self._program.args[pc]
         if (end is None) != bool(negative):
             return None
         return (following, position, bits, values if end is None else end[1])
-
-    def _enter(self, state: _State, frames: list[_Frame], outer_steps: int) -> _State:
-        """Push a decision and return the first way to try."""
-        self._budget.spend()
-        pc, position, bits, values = state
-        op = self._program.ops[pc]
-        if op == _SPLIT:
-            nexts, alts = self._program.nexts[pc], self._program.alts[pc]
-            frames.append(_Frame(_SPLIT, state, (alts, position, bits, values), outer_steps))
-            return (nexts, position, bits, values)
-        if op == _COUNT:
-            first, second = self._count_ways(state)
-            frames.append(_Frame(_SPLIT, state, second, outer_steps))
-            return first
-        frames.append(_Frame(op, state, None, outer_steps))
-        return (self._program.alts[pc], position, 0, values)
 
     def _count_ways(self, state: _State) -> tuple[_State, _State | None]:
         """The ways on from a counted loop, in order."""
@@ -167,84 +193,24 @@ class StepCounter:
             return leave, None
         return (leave, again) if counter.lazy else (again, leave)
 
-    def _return(self, frames: list[_Frame], steps: int, end: _End) -> tuple[int, _State | None, _End]:
-        """Hand an outcome to the decisions that wait for it, until one has another way to try."""
-        while frames:
-            frame = frames[-1]
-            if frame.kind == _SPLIT:
-                if end is None and frame.alternative is not None:
-                    pending = frame.alternative
-                    frame.alternative = None
-                    return steps, pending, None
-                self._memo[frame.state] = (steps, end)
-                frames.pop()
-                steps += frame.outer_steps
-                continue
-            self._memo[frame.state] = (steps, end)
-            frames.pop()
-            steps += frame.outer_steps
-            pending = self._resume(frame.kind, frame.state, end)
-            if pending is not None:
-                return steps, pending, None
-            end = None
-        return steps, None, end
-
-    def _advance(self, state: _State) -> tuple[int, _State | None, _End]:
-        """Run to the next decision: (steps, decision, None), or to the outcome: (steps, None, outcome)."""
-        program, ahead = self._program, self._ahead
-        ops, args, nexts = program.ops, program.args, program.nexts
-        pc, position, bits, values = state
-        steps = 0
-        while True:
-            op = ops[pc]
-            if op == _CHAR:
-                steps += 1
-                if not args[pc] & ahead[position]:
-                    return steps, None, None
-                # EDGE is in no character set, so the position stays inside the subject.
-                position += 1
-                bits = 0
-                pc = nexts[pc]
-            elif op == _SPLIT or op == _LOOK or op == _ATOMIC or op == _COUNT:
-                self._budget.spend(steps + 1)
-                return steps, (pc, position, bits, values), None
-            elif op == _AHEAD:
-                if not args[pc] & ahead[position]:
-                    return steps, None, None
-                pc = nexts[pc]
-            elif op == _OPEN:
-                bits |= args[pc]
-                pc = nexts[pc]
-            elif op == _CHECK:
-                if bits & args[pc]:
-                    bits &= ~args[pc]
-                    pc = program.alts[pc]
-                    if pc == NOWHERE:
-                        return steps, None, None
-                else:
-                    pc = nexts[pc]
-            elif op == _MATCH or op == _END:
-                return steps, None, (position, values)
-            elif op == _BACK:
-                steps += 1
-                if position == 0 or not args[pc] & ahead[position - 1]:
-                    return steps, None, None
-                position -= 1
-                bits = 0
-                pc = nexts[pc]
-            else:
-                used, moved = self._rare(op, pc, position, bits, values)
-                steps += used
-                if moved is None:
-                    return steps, None, None
-                pc, position, bits, values = moved
-
     def _rare(self, op: int, pc: int, position: int, bits: int, values: Values) -> tuple[int, _State | None]:
-        """The instructions that few patterns have."""
+        """The instructions that decide nothing: steps used, and the state after it, or None when it fails."""
         program = self._program
         arg, following = program.args[pc], program.nexts[pc]
         holds = True
         match op:
+            case Op.AHEAD:
+                holds = bool(arg & self._ahead[position])
+            case Op.OPEN:
+                bits |= arg
+            case Op.CHECK:
+                if bits & arg:
+                    bits, following = bits & ~arg, program.alts[pc]
+                    holds = following != NOWHERE
+            case Op.BACK:
+                if position == 0 or not arg & self._ahead[position - 1]:
+                    return 1, None
+                return 1, (following, position - 1, 0, values)
             case Op.BEHIND:
                 holds = bool(arg & self._behind(position))
             case Op.BOUNDARY:

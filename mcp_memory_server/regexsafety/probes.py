@@ -13,6 +13,7 @@ from . import syntax
 from .alphabet import Alphabet
 from .ambiguity import Word, lowest_atom
 from .attack import Attack
+from .extent import longest_match
 from .syntax import Node, Span
 
 _LOOP_FROM = 20
@@ -125,18 +126,26 @@ def probes(tree: Node, alphabet: Alphabet) -> Iterator[Probe]:
     """Guesses in order of promise."""
     popularity = Sampler(alphabet, False, tree).popularity
     rare = min(range(len(popularity)), key=popularity.__getitem__)
-    suffixes: tuple[Word, ...] = ((rare,), ())
+    endings: list[Word] = [(rare,), ()]
     seen: set[Attack] = set()
     for popular in (True, False):
         sampler = Sampler(alphabet, popular, tree)
+        endings.extend(_forbidden(tree, sampler))
         for loop, before in _loops(tree, (), sampler):
             for pump in sampler.pumps(loop.body):
                 for fixed, repeated in ((before, pump), ((), before + pump)):
-                    for suffix in suffixes:
+                    for suffix in dict.fromkeys((*endings, pump[-1:])):
                         attack = Attack(((fixed, repeated),), suffix)
                         if attack not in seen:
                             seen.add(attack)
                             yield Probe(attack, loop.span)
+
+
+def _forbidden(tree: Node, sampler: Sampler) -> list[Word]:
+    """Strings of fixed length that negative lookaheads refuse."""
+    looks = (node for node in syntax.walk(tree) if isinstance(node, syntax.Look) and node.ahead and node.negative)
+    bounded = [look.body for look in looks if longest_match(look.body) < _LONGEST_PREFIX]
+    return [sampler.sample(body) for body in bounded[:_BRANCHES]]
 
 
 def uniform_probes(tree: Node, alphabet: Alphabet, limit: int) -> Iterator[Probe]:

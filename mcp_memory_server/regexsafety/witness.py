@@ -17,9 +17,9 @@ _SETTLING_ROUNDS = 40
 """Rounds of a pump before its threads must repeat; fewer miss patterns that count up first."""
 _SUFFIX_NODES = 60
 _PREFIX_NODES = 150
-_PREFIXES_TRIED = 2
+_PREFIXES_TRIED = 5
 _PUMP_NODES = 300
-_PUMPS_TRIED = 8
+_PUMPS_TRIED = 4
 
 
 class WitnessFinder:
