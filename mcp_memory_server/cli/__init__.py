@@ -1,0 +1,91 @@
+"""The command line: arguments to settings, then serve or act. Only this package prints or exits.
+
+`--help` and `--version` load click and nothing else: a command's module is imported when the command is called,
+and each loads no more than it needs. So `block`, which a host's prompt hook calls, never loads the MCP SDK.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from .flags import setting_flags
+from .streams import use_utf8
+
+_SERVING: Final = {"serve": ("serving", "Serve MCP over standard input and output; also what no command does.")}
+_MEMORIES: Final = {
+    "block": ("reading", "Print the block that a host puts into the prompt."),
+    "recall": ("reading", "Show the facts that answer a question best."),
+    "list": ("reading", "Show every record held at your scopes."),
+    "history": ("reading", "Show every version of one fact."),
+    "remember": ("writing", "State a fact, as a person."),
+    "publish": ("writing", "State a fact at a scope that others share."),
+    "pin": ("writing", "Keep a fact in every block."),
+    "unpin": ("writing", "Let a fact compete for its place in the block again."),
+    "forget": ("forgetting", "Erase facts for good."),
+}
+_STORE: Final = {
+    "stats": ("store", "Count what is held."),
+    "export": ("store", "Write records with their history as JSON Lines."),
+    "import": ("store", "Take in records from JSON Lines, all or none."),
+    "doctor": ("doctor", "Check settings and store, and mend what can be mended."),
+    "demo": ("serving", "Watch a real client use a scratch server."),
+}
+FAMILIES: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "Serving": _SERVING,
+    "Memories": _MEMORIES,
+    "Store": _STORE,
+}
+"""Module and summary of each command, as the help shows them."""
+
+_COMMANDS: Final = {name: place for family in FAMILIES.values() for name, place in family.items()}
+
+
+class _Commands(click.Group):
+    """Commands by name, each imported when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _ = _COMMANDS[cmd_name]
+        return getattr(import_module(f"{__name__}.{module}"), f"{cmd_name}_command")
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, family in FAMILIES.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, summary) for name, (_, summary) in family.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(130)
+
+
+@click.group(cls=_Commands, invoke_without_command=True)
+@setting_flags(hidden=False)
+@click.version_option(package_name="mcp-memory-server", message="%(prog)s %(version)s")
+@click.pass_context
+def commands(ctx: click.Context) -> None:
+    """Long-term memory for MCP clients: attributed, inspectable, correctable, forgettable.
+
+    Without a command it serves MCP over standard input and output, as a client starts it. Every flag below may
+    stand before or after a command.
+    """
+    if ctx.invoked_subcommand is None:
+        serve = commands.get_command(ctx, "serve")
+        assert serve is not None
+        ctx.invoke(serve)
+
+
+def main() -> None:
+    """Run the command line and exit with its status."""
+    use_utf8(sys.stdin, sys.stdout, sys.stderr)
+    commands(prog_name="mcp-memory-server")

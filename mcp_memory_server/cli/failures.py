@@ -1,0 +1,45 @@
+"""Our errors as a line on standard error and an exit status."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from mcp_memory_server.errors import ConfigurationError, MemoryServerError
+
+from .flags import Flags
+
+
+class _Failure(click.ClickException):
+    """The command failed: exit status 1."""
+
+    def __init__(self, error: MemoryServerError, *, as_json: bool) -> None:
+        super().__init__(str(error))
+        self._document = {"error": {"code": error.code, "message": str(error)}} if as_json else None
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        if self._document is None:
+            super().show(file)
+        else:
+            click.echo(json.dumps(self._document, ensure_ascii=False), err=True)
+
+
+class _NeverBegan(_Failure):
+    """A setting cannot work: as with wrong usage, exit status 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def told(flags: Flags) -> Generator[None]:
+    """Tell our own errors without a traceback; every other one is a defect and shows where it is."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise _NeverBegan(error, as_json=flags.json) from error
+    except MemoryServerError as error:
+        raise _Failure(error, as_json=flags.json) from error
