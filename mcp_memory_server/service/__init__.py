@@ -12,11 +12,12 @@ from mcp_memory_server.identity import RequestContext, ScopeResolver
 from mcp_memory_server.providers.base import Group, MemoryProvider, Stats
 from mcp_memory_server.records import MemoryRecord
 
-from . import browse, operate, wiring
+from . import browse, exchange, operate, wiring
 from .browse import Page
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
 from .offer import Offered, OfferRequest, offer
+from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
 from .wiring import Limits, Wiring
 
@@ -28,6 +29,7 @@ __all__ = [
     "OfferRequest",
     "Offered",
     "Page",
+    "Reach",
     "RememberOptions",
     "RememberRequest",
     "Remembered",
@@ -128,9 +130,17 @@ class MemoryService:
         """Erase one record for good; see `forget.forget`."""
         return await forget(self._wiring, context, ForgetCommand(id, key, elevated), scopes)
 
-    async def record_versions(self, context: RequestContext, record_id: str) -> tuple[MemoryRecord, ...]:
+    async def find(
+        self, scopes: Sequence[str], *, id: str | None = None, key: str | None = None
+    ) -> tuple[MemoryRecord, ...]:
+        """See `browse.find`."""
+        return await browse.find(self._wiring, scopes, id=id, key=key)
+
+    async def record_versions(
+        self, context: RequestContext, record_id: str, scopes: Sequence[str] | None = None
+    ) -> tuple[MemoryRecord, ...]:
         """See `browse.record_versions`."""
-        return await browse.record_versions(self._wiring, context, record_id)
+        return await browse.record_versions(self._wiring, context, record_id, scopes)
 
     async def page(self, context: RequestContext, scope: str, after: str | None = None) -> Page:
         """See `browse.page`."""
@@ -140,13 +150,17 @@ class MemoryService:
         """See `browse.everything_at`."""
         return browse.everything_at(self._wiring, scope)
 
-    async def stats(self, context: RequestContext) -> Stats:
+    async def stats(self, context: RequestContext, scopes: Sequence[str] | None = None) -> Stats:
         """See `browse.stats`."""
-        return await browse.stats(self._wiring, context)
+        return await browse.stats(self._wiring, context, scopes)
 
-    async def all_scopes(self) -> tuple[str, ...]:
-        """Every scope of the store. Administrative: check elevation first."""
-        return await browse.browsing(self._wiring).scopes()
+    async def scopes_within(self, context: RequestContext, reach: Reach) -> tuple[str, ...]:
+        """See `reach.scopes_within`."""
+        return await scopes_within(self._wiring, context, reach)
+
+    def held_versions(self, scopes: Sequence[str]) -> AsyncGenerator[tuple[MemoryRecord, ...]]:
+        """See `exchange.held_versions`."""
+        return exchange.held_versions(self._wiring, scopes)
 
     async def state(  # `remember`, and by whose power
         self,

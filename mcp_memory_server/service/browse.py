@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +17,7 @@ from mcp_memory_server.providers.base import (
     can_browse,
     has_history,
 )
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, visible_line
 
 from .wiring import Wiring
 
@@ -33,13 +33,33 @@ class Page:
     next_after: str | None
 
 
-async def record_versions(wiring: Wiring, context: RequestContext, record_id: str) -> tuple[MemoryRecord, ...]:
+async def find(
+    wiring: Wiring, scopes: Sequence[str], *, id: str | None = None, key: str | None = None
+) -> tuple[MemoryRecord, ...]:
+    """The records of that id or key at the scopes, of any status, in the order of the scopes."""
+    every = ("active", "quarantined")
+    if id is not None:
+        request = ListRequest(tuple(scopes), ids=(id,), statuses=every)
+    else:
+        # Keys are stored normalised; a key that could not be stored is simply not found.
+        line = " ".join(visible_line(key or "").split())
+        request = ListRequest(tuple(scopes), keys=(line,), statuses=every)
+    listing = await wiring.provider.list(request)
+    held = (record for record in listing.records if record.scope in scopes)
+    return tuple(sorted(held, key=lambda record: scopes.index(record.scope)))
+
+
+async def record_versions(
+    wiring: Wiring, context: RequestContext, record_id: str, scopes: Sequence[str] | None = None
+) -> tuple[MemoryRecord, ...]:
     """A record's versions, oldest first, the current one last; only that where the provider keeps no history.
+
+    `scopes` widens where an administrator looks; by default it is what the request resolves to.
 
     Raises:
         NotFound: unknown, foreign and erased ids get the same error.
     """
-    scopes = tuple(await wiring.resolver.resolve(context))
+    scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
     if has_history(wiring.provider):
         found = await wiring.provider.history(HistoryRequest(scopes, record_id))
     else:
@@ -80,9 +100,9 @@ async def everything_at(wiring: Wiring, scope: str) -> AsyncGenerator[MemoryReco
         after = found.next_after
 
 
-async def stats(wiring: Wiring, context: RequestContext) -> Stats:
-    """Counts at the scopes that apply to the request."""
-    return await browsing(wiring).stats(tuple(await wiring.resolver.resolve(context)))
+async def stats(wiring: Wiring, context: RequestContext, scopes: Sequence[str] | None = None) -> Stats:
+    """Counts at the scopes that apply to the request, or at those that an administrator names."""
+    return await browsing(wiring).stats(tuple(scopes if scopes is not None else await wiring.resolver.resolve(context)))
 
 
 def browsing(wiring: Wiring) -> BrowsingProvider:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import forget_verdict
-from mcp_memory_server.providers.base import Erasure, ForgetRequest, ListRequest
-from mcp_memory_server.records import MemoryRecord, visible_line
+from mcp_memory_server.providers.base import Erasure, ForgetRequest
+from mcp_memory_server.records import MemoryRecord
 
+from .browse import find
 from .wiring import Wiring
 
 _REMEDY = "Call recall_digest to see ids and keys."
@@ -53,7 +54,7 @@ async def forget(
     if (command.id is None) == (command.key is None):
         raise InvalidInput.of("id", "or key: give exactly one of the two")
     scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
-    held = await _find(wiring, scopes, command)
+    held = await find(wiring, scopes, id=command.id, key=command.key)
     target = _target(context, held, command)
     await wiring.journal.drain()
     forgotten = await wiring.provider.forget(
@@ -63,19 +64,6 @@ async def forget(
         raise _not_found(command)
     still = [record.scope for record in held if record.id != target.id and is_own_scope(context.actor, record.scope)]
     return Forgot(forgotten.id, forgotten.key, forgotten.scope, forgotten.erasure, tuple(still))
-
-
-async def _find(wiring: Wiring, scopes: tuple[str, ...], command: ForgetCommand) -> list[MemoryRecord]:
-    """The matching records of any status, narrowest scope first."""
-    every = ("active", "quarantined")
-    if command.id is not None:
-        request = ListRequest(scopes, ids=(command.id,), statuses=every)
-    else:
-        # Keys are stored normalised; a key that could not be stored is simply not found.
-        key = " ".join(visible_line(command.key or "").split())
-        request = ListRequest(scopes, keys=(key,), statuses=every)
-    listing = await wiring.provider.list(request)
-    return sorted((record for record in listing.records if record.scope in scopes), key=lambda r: scopes.index(r.scope))
 
 
 def _target(context: RequestContext, held: Sequence[MemoryRecord], command: ForgetCommand) -> MemoryRecord:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from mcp_memory_server.errors import NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.policy import write_verdict
-from mcp_memory_server.providers.base import ListRequest, PinRequest, RestoreRequest, can_restore, can_write
+from mcp_memory_server.providers.base import (
+    ListRequest,
+    MemoryProvider,
+    PinRequest,
+    RestoreRequest,
+    can_browse,
+    can_restore,
+    can_write,
+)
 from mcp_memory_server.records import MemoryRecord
 
 from .remember import Remembered, RememberRequest, own_scope, write_at
@@ -70,14 +78,25 @@ async def take_in(
         any_scope: also scopes that do not apply to this request, as restoring a whole store needs.
 
     Raises:
-        Refused: a record stands at a scope that the caller may not write; nothing was taken in.
+        Refused: a record stands at a scope that the caller may not write, or has the id of one that does;
+            nothing was taken in.
         InvalidInput, NotSupported
     """
     provider = wiring.provider
     if not can_restore(provider):
         raise NotSupported(provider.capabilities.provider, "take in records", "Import into another store.")
     targets = {versions[-1].scope for versions in records if versions}
+    targets |= await _holders(provider, {versions[-1].id for versions in records if versions})
     applying = [*(await wiring.resolver.resolve(context)), *(targets if any_scope and elevated else ())]
     for scope in sorted(targets):
         write_verdict(context.actor, applying, scope, "human", elevated).require()
     return await provider.restore(RestoreRequest(tuple(records), wiring.now()))
+
+
+async def _holders(provider: MemoryProvider, ids: Iterable[str]) -> set[str]:
+    """The scopes at which records of these ids stand now: restoring replaces them wherever they are."""
+    if not can_browse(provider):
+        return set()
+    every_scope = await provider.scopes()
+    listing = await provider.list(ListRequest(every_scope, ids=tuple(ids), statuses=("active", "quarantined")))
+    return {record.scope for record in listing.records}
