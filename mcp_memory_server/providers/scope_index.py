@@ -50,6 +50,8 @@ class ScopeIndex:
         for scope in scopes:
             self._take_in(scope)
         searched = [scope for scope in dict.fromkeys(scopes) if scope in self._blocks]
+        if not searched:
+            return []
         question = Question(query, datetime.fromisoformat(at))
         found = rank([self._blocks[scope] for scope in searched], question, limit)
         return [Hit(self._records[searched[hit.block_index]][hit.number], hit.score, hit.signals) for hit in found]
