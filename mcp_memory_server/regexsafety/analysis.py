@@ -99,6 +99,7 @@ class _Analysis:
         self._unroll = next(
             (step for step in _UNROLL_STEPS if unrolled_size(parsed.tree, step) <= limits.positions), UNROLL_ALWAYS
         )
+        self._pump_budget = Budget("pump search", limits.pump_steps)
         self._measured: set[Attack] = set()
         self._exact: Program | None = None
         self._paths: PathCounter | None = None
@@ -188,7 +189,9 @@ class _Analysis:
             if not exponential and automaton.failing_looks and self._worst is not None:
                 return
             finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
-            witnesses = WitnessFinder(automaton, finder, Budget("witness", self._limits.witness_steps))
+            witnesses = WitnessFinder(
+                automaton, finder, Budget("witness", self._limits.witness_steps), self._pump_budget
+            )
             candidates = finder.exponential() if exponential else finder.polynomial()
             try:
                 if self._try_all(candidates, witnesses, automaton):
@@ -206,8 +209,12 @@ class _Analysis:
         for ambiguity in tried:
             if not ambiguity.exponential and self._worst is not None:
                 return False
-            if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
-                return True
+            try:
+                if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
+                    return True
+            except BudgetExceeded as exceeded:
+                if exceeded.stage != self._pump_budget.stage:
+                    raise
         return False
 
     def _try(self, ambiguity: Ambiguity, attacks: Iterator[Attack], automaton: Automaton) -> bool:

@@ -59,7 +59,7 @@ _STEADY = 0.7
 """An exponential's growth per pump stays the same when n doubles (ratio 1); a polynomial's halves."""
 _SLOWEST_BASE = 1.02
 _SUPER_LINEAR = 1.45
-_GLANCES = 4
+_GLANCES = 3
 _PROPORTIONAL = 2.03
 _SUSPICIOUS = 1.12
 _SIZES = (6, 12, 24, 48, 96, 192)

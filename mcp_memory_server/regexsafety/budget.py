@@ -37,15 +37,22 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The allowances of one check. The defaults answer within a second on one slow core."""
+    """The allowances of one check. With the defaults it answers within a second on one slow core."""
 
-    pattern_length: int = 65_536
     tree_height: int = 150
     positions: int = 1_500
+    """Characters of the pattern after its counts are written out; beyond, large counts are approximated."""
     instructions: int = 12_000
     edges: int = 60_000
-    pairs: int = 200_000
+    pairs: int = 150_000
+    """Steps of the search for ambiguities, for each automaton and each kind of ambiguity."""
     witness_steps: int = 60_000
-    counted_steps: int = 400_000
-    probe_steps: int = 60_000
-    attempt_steps: int = 60_000
+    """Steps of the search for prefixes and suffixes."""
+    pump_steps: int = 40_000
+    """Steps of the search for better pumps, for the whole pattern; when they are used up the search just ends."""
+    counted_steps: int = 150_000
+    """Engine steps for the confirmation of all candidates."""
+    probe_steps: int = 25_000
+    """Engine steps for guessed attacks; guessing just ends, too."""
+    attempt_steps: int = 25_000
+    """Engine steps for one subject."""

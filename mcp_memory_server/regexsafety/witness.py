@@ -25,13 +25,15 @@ _PUMPS_TRIED = 4
 class WitnessFinder:
     """Proposes attacks on one automaton; each is only a proposal until its steps are counted."""
 
-    def __init__(self, automaton: Automaton, finder: AmbiguityFinder, budget: Budget) -> None:
+    def __init__(self, automaton: Automaton, finder: AmbiguityFinder, budget: Budget, pump_budget: Budget) -> None:
         self._automaton = automaton
         self._finder = finder
         self._budget = budget
         self._threads = ThreadSimulator(automaton, budget)
         self._in_look = ThreadSimulator(automaton, budget, final=SINK)
-        self._search = PumpSearch(automaton, finder, self._threads, budget)
+        searched = ThreadSimulator(automaton, pump_budget)
+        self._search = PumpSearch(automaton, finder, searched, pump_budget)
+        self._pump_budget = pump_budget
 
     def attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
         """Attacks that should work, the most damaging first."""
@@ -39,7 +41,12 @@ class WitnessFinder:
             yield from self._attacks_with(segments, ambiguity.links[-1].target)
 
     def searched_attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
-        """Attacks whose words were chosen with an eye to the threads; dearer than ``attacks``."""
+        """Attacks whose words were chosen with an eye to the threads; dearer than ``attacks``.
+
+        There is no end to such words, so a budget that runs out is only where the search ends.
+        """
+        if self._pump_budget.left <= 0:
+            return
         link = ambiguity.links[0]
         for accepting in (False, True):
             for prefix in self._prefixes(link.source, accepting):
