@@ -62,40 +62,45 @@ _SUPER_LINEAR = 1.45
 _GLANCES = 3
 _PROPORTIONAL = 2.03
 _SUSPICIOUS = 1.12
-_SIZES = (6, 12, 24, 48, 96, 192)
-"""Numbers of pumps at which the steps are counted, each twice the one before."""
+_FIRST_SIZE = 6
+_LONG_PUMP = 24
+"""Pumps of more characters than this are counted at half the sizes."""
+_SIZES = 6
+"""How often the number of pumps is doubled at most, less one."""
 _LONGEST = 480
 """Pumped characters that are enough, once 48 pumps have been counted."""
 
 
 def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Growth | None:
     """The growth of ``count`` (steps for n pumps, None where too costly), or None when it is linear."""
-    logs: list[float] = []
+    size = _FIRST_SIZE if pump_length <= _LONG_PUMP else _FIRST_SIZE // 2
     counts: list[int] = []
-    for size in _SIZES:
-        if len(logs) > 3 and (_is_exponential(logs) or size * pump_length > _LONGEST):
+    logs: list[float] = []
+    while len(counts) < _SIZES:
+        if len(logs) > 3 and (_is_exponential(logs, size) or size * pump_length > _LONGEST):
             break
         steps = count(size)
         if steps is None:
             break
         counts.append(steps)
         logs.append(math.log2(steps + 1))
+        size *= 2
         if len(counts) == _GLANCES and _is_linear(counts):
             return None
     if len(logs) < 3:
         return None
-    if _is_exponential(logs):
-        return _exponential(logs)
+    if _is_exponential(logs, size):
+        return _exponential(logs, size)
     early, late = logs[-2] - logs[-3], logs[-1] - logs[-2]
     if _SUSPICIOUS < late < _SUPER_LINEAR and early + 0.02 < late:
-        steps = count(_SIZES[len(logs) - 1] * 8)
+        steps = count(size * 4)
         if steps is not None:
             early, late = late, (math.log2(steps + 1) - logs[-1]) / 3
     if late < _SUPER_LINEAR:
         return None
     # Lower powers hide part of the slope; what they hide halves when n doubles.
     exponent = late + min(max(late - early, 0.0), 0.6)
-    return Growth(False, 1.0, exponent, 2 ** (logs[-1] - exponent * math.log2(_SIZES[len(logs) - 1])))
+    return Growth(False, 1.0, exponent, 2 ** (logs[-1] - exponent * math.log2(size // 2)))
 
 
 def _is_linear(counts: list[int]) -> bool:
@@ -104,15 +109,13 @@ def _is_linear(counts: list[int]) -> bool:
     return all(later <= _PROPORTIONAL * earlier for earlier, later in pairwise(grown))
 
 
-def _is_exponential(logs: list[float]) -> bool:
-    """Whether the growth per pump has been steady over the last two doublings."""
-    sizes = _SIZES[len(logs) - 3 : len(logs)]
-    earlier = (logs[-2] - logs[-3]) / (sizes[1] - sizes[0])
-    later = (logs[-1] - logs[-2]) / (sizes[2] - sizes[1])
+def _is_exponential(logs: list[float], size: int) -> bool:
+    """Whether the growth per pump has been steady over the last two doublings; ``size`` would come next."""
+    earlier = (logs[-2] - logs[-3]) / (size / 8)
+    later = (logs[-1] - logs[-2]) / (size / 4)
     return later > math.log2(_SLOWEST_BASE) and later > _STEADY * earlier
 
 
-def _exponential(logs: list[float]) -> Growth:
-    size, half = _SIZES[len(logs) - 1], _SIZES[len(logs) - 2]
-    rate = (logs[-1] - logs[-2]) / (size - half)
-    return Growth(True, 2**rate, 0.0, 2 ** max(logs[-1] - size * rate, -50.0))
+def _exponential(logs: list[float], size: int) -> Growth:
+    rate = (logs[-1] - logs[-2]) / (size / 4)
+    return Growth(True, 2**rate, 0.0, 2 ** max(logs[-1] - size / 2 * rate, -50.0))
