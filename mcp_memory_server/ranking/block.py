@@ -48,7 +48,11 @@ class SignatureBlock:
         return SignatureBlock(tuple(segment for segment, _ in parts), tuple(mask for _, mask in parts))
 
     def __len__(self) -> int:
-        return int(self.alive.sum())
+        return self._living
+
+    @cached_property
+    def _living(self) -> int:
+        return int(np.count_nonzero(self.alive))
 
     @property
     def row_count(self) -> int:
@@ -59,7 +63,7 @@ class SignatureBlock:
     def nbytes(self) -> int:
         """Memory of the columns in bytes, with those that the first ranking adds."""
         own = sum(segment.nbytes for segment in self.segments)
-        return own + self.row_count * 8 * 8
+        return own + self.row_count * 8 * 10
 
     @cached_property
     def alive(self) -> NDArray[np.bool_]:
@@ -80,6 +84,12 @@ class SignatureBlock:
     @cached_property
     def word_counts(self) -> NDArray[np.float32]:
         return _joined([segment.word_counts for segment in self.segments], np.float32)
+
+    @cached_property
+    def keys_in_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The keys of all rows, ascending, and the row of each."""
+        order = self.keys.argsort(kind="stable")
+        return self.keys[order], order
 
     @cached_property
     def threads(self) -> ThreadOrder:

@@ -1,6 +1,6 @@
 """All the records a caller may see, as one table."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -8,35 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .block import SignatureBlock
+from .postings import Hits
 from .segment import Segment
 from .threads import ThreadOrder
 
 
-@dataclass(frozen=True, eq=False)
 class Caller:
-    """All the records a caller may see: the rows of several blocks, numbered through."""
+    """The rows of several blocks, numbered through; made for one question."""
 
-    blocks: tuple[SignatureBlock, ...]
-
-    @cached_property
-    def parts(self) -> list[tuple[Segment, int]]:
+    def __init__(self, blocks: Sequence[SignatureBlock]) -> None:
+        self.blocks = blocks
+        self.parts: list[tuple[Segment, int]] = []
         """Each segment with the number of its first row."""
-        found: list[tuple[Segment, int]] = []
-        start = 0
-        for block in self.blocks:
-            for segment in block.segments:
-                found.append((segment, start))
-                start += len(segment)
-        return found
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
+        self.starts: list[int] = [0]
         """The number of each block's first row, and the row count."""
-        return np.cumsum([0, *(block.row_count for block in self.blocks)])
+        for block in blocks:
+            start = self.starts[-1]
+            for segment in block.segments:
+                self.parts.append((segment, start))
+                start += len(segment)
+            self.starts.append(start)
+        self.count = sum(len(block) for block in blocks)
+        """How many rows are alive."""
+        self.alive = self._column("alive")
 
-    @cached_property
-    def alive(self) -> NDArray[np.bool_]:
-        return self._column("alive")
+    def __len__(self) -> int:
+        return self.starts[-1]
+
+    @property
+    def all_alive(self) -> bool:
+        return self.count == len(self)
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:
@@ -51,29 +52,55 @@ class Caller:
         return self._column("times_ms")
 
     @cached_property
-    def word_counts(self) -> NDArray[np.float32]:
-        return self._column("word_counts")
+    def relative_lengths(self) -> NDArray[np.float32]:
+        """For each row its word count over the mean."""
+        counts = self._column("word_counts")
+        mean = float(counts.sum() if self.all_alive else counts[self.alive].sum()) / max(self.count, 1)
+        return np.divide(counts, max(mean, 1.0), dtype=np.float32)
 
     @cached_property
     def threads(self) -> ThreadOrder:
         """Threads do not reach from one block into another."""
         if len(self.blocks) == 1:
             return self.blocks[0].threads
-        parts = [block.threads.shifted(start) for block, start in zip(self.blocks, self.starts.tolist(), strict=False)]
+        parts = [block.threads.shifted(start) for block, start in zip(self.blocks, self.starts, strict=False)]
         columns = ("order", "place", "first", "last")
         return ThreadOrder(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
 
-    @cached_property
-    def count(self) -> int:
-        return int(self.alive.sum())
+    def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.float32]]:
+        """The rows that hold each term, and how often; `places` of the hits mean nothing over several segments."""
+        found = [segment.terms.find(wanted) for segment, _ in self.parts]
+        often = [segment.frequencies[hits.places] for (segment, _), hits in zip(self.parts, found, strict=True)]
+        joined, frequencies = self._living(found, often)
+        return joined, frequencies.astype(np.float32)
 
-    def relative_lengths(self, b: float) -> NDArray[np.float32]:
-        """The divisor of BM25 for a row's length against the mean: 1 for a row of mean length, or if b is 0."""
-        mean = max(float(self.word_counts[self.alive].mean()), 1.0)
-        return 1 - b + b * self.word_counts / mean
+    def find_trigrams(self, wanted: NDArray[np.uint16]) -> Hits:
+        """The rows that hold each trigram."""
+        return self._living([segment.trigrams.find(wanted) for segment, _ in self.parts])[0]
 
-    def __len__(self) -> int:
-        return int(self.starts[-1])
+    def find_subjects(self, wanted: NDArray[np.uint32]) -> Hits:
+        """The rows that are about each subject term."""
+        return self._living([segment.subjects.find(wanted) for segment, _ in self.parts])[0]
+
+    def sum_by_row(self, hits: Hits, values: NDArray[Any]) -> NDArray[np.float32]:
+        """For each row the sum of the values of its hits."""
+        return np.bincount(hits.rows, weights=values, minlength=len(self)).astype(np.float32)
+
+    def _living(self, found: Sequence[Hits], values: Sequence[NDArray[Any]] | None = None) -> tuple[Hits, NDArray[Any]]:
+        """The hits of all segments as one, without dead rows, and the values that belong to them."""
+        if len(found) == 1:
+            hits, kept = found[0], values[0] if values else np.zeros(0)
+        else:
+            rows = np.concatenate([hits.rows + start for hits, (_, start) in zip(found, self.parts, strict=True)])
+            wanted, places = (np.concatenate([hits[column] for hits in found]) for column in (1, 3))
+            hits = Hits(rows, wanted, np.sum([hits.holding for hits in found], axis=0), places)
+            kept = np.concatenate(values) if values else np.zeros(0)
+        if self.all_alive:
+            return hits, kept
+        living = self.alive[hits.rows]
+        wanted = hits.wanted[living]
+        holding = np.bincount(wanted, minlength=len(hits.holding))
+        return Hits(hits.rows[living], wanted, holding, hits.places[living]), kept[living] if values else kept
 
     def _column(self, name: str) -> NDArray[Any]:
         columns = [getattr(block, name) for block in self.blocks]

@@ -34,6 +34,11 @@ _NAME: Final = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.|º)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _LINK: Final = r"\s*,?\s*(?:of\s+|de\s+|del\s+)?"
+# Most questions name no date: one search tells.
+_HINT: Final = re.compile(
+    rf"\d|\b(?:{_NAME}|today|yesterday|last|this|heute|gestern|letzten?|hoy|ayer|pasad[ao]|hier|aujourd'hui)\b"
+    r"|\bago\b|сегодня|вчера|今|昨|先|上|本|月|오늘|어제|지난"
+)
 _PATTERNS: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -80,6 +85,8 @@ def named_times(query: str, now: datetime) -> list[NamedTime]:
     """The dates, months, years and spans before `now` that a question names; each place is read once."""
     text = fold(query[:2000])
     found: list[NamedTime] = []
+    if not _HINT.search(text):
+        return found
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
             time = _time_of(match)

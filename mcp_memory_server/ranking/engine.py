@@ -1,6 +1,6 @@
 """Rank a caller's records by how well they answer a question."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,10 +12,10 @@ from .block import SignatureBlock
 from .caller import Caller
 from .dates import named_times, nearness
 from .fusion import WITH_POOLED, WITH_TOKENS, WORDS_ALONE, Weights, min_max, weighted
-from .lexical import LexicalMatch, feedback, match_words, rarity, term_frequencies
+from .lexical import LexicalMatch, feedback, match_words, word_rarity
 from .signature import hash_term
 from .text import read_query
-from .vectors import QueryVectors, cosines, max_similarity
+from .vectors import QueryVectors, TokenSource, cosines, max_similarity
 
 # Late interaction reads the token vectors of this many records, the best by everything else.
 _RERANKED: Final = 100
@@ -58,7 +58,7 @@ def rank(
     Empty when nothing in the blocks has to do with the question. Ties go to the newer record, then to the
     higher number, so that equal blocks give equal answers. Nothing but these blocks moves the result.
     """
-    caller = Caller(tuple(blocks))
+    caller = Caller(blocks)
     if not caller.count or limit < 1:
         return []
     ranking = _Ranking(caller, question, weights or _weights_for(question.embedded))
@@ -77,116 +77,135 @@ class _Ranking:
     def __init__(self, caller: Caller, question: Question, weights: Weights) -> None:
         self._caller = caller
         self._weights = weights
+        self._living = None if caller.all_alive else caller.alive
         query = read_query(question.text, question.language)
         match = match_words(caller, query)
+        self._eligible = match.evidence
         self._own = self._lexical_signals(match)
-        self._eligible = match.evidence.copy()
-        self._last = {
+        """What a record tells by itself; it spreads to the neighbours."""
+        self._apart = {
             "passage": weighted(weights.passage, self._held_around(match)),
             "subject": weighted(weights.subject, self._about_the_subject(query.folded)),
         }
         times = named_times(question.text, question.now)
         if times:
-            near = np.where(caller.alive, nearness(times, caller.times_ms), 0)
-            self._last["date"] = weighted(weights.date, near)
+            near = nearness(times, caller.times_ms)
+            self._apart["date"] = weighted(weights.date, near)
             self._eligible |= near >= _NEAR_DATE
         if question.embedded is not None:
             self._add_vectors(question.embedded)
 
     def best(self, limit: int) -> list[Ranked]:
         """The records of the best keys, with what each signal gave them."""
-        caller, signals = self._caller, self._signals()
-        score = _summed(signals, len(caller))
-        own = _summed(self._own, len(caller))
-        anchors = self._eligible & (own >= _GOOD_NEIGHBOUR * float(own.max()))
-        beside = caller.threads.best_beside(anchors.astype(np.float32), 1) > 0
-        rows = np.flatnonzero((self._eligible | beside) & caller.alive)
-        order = rows[np.lexsort((-caller.numbers[rows], -caller.times_ms[rows], -score[rows]))]
-        place: dict[int, int] = {}
-        for key in caller.keys[order].tolist():
-            if len(place) == limit:
-                break
-            place.setdefault(key, len(place))
-        of_keys = np.flatnonzero(np.isin(caller.keys, np.array(list(place), dtype=np.int64)) & caller.alive)
-        places = np.array([place[key] for key in caller.keys[of_keys].tolist()], dtype=np.int64)
-        sort_by = (-caller.numbers[of_keys], -caller.times_ms[of_keys], -score[of_keys], places)
-        return [self._ranked(row, float(score[row]), signals) for row in of_keys[np.lexsort(sort_by)].tolist()]
+        caller = self._caller
+        own = _summed(self._own)
+        signals = self._signals(own)
+        score = _summed(signals)
+        anchors = self._eligible & (own >= np.float32(_GOOD_NEIGHBOUR) * own.max())
+        eligible = self._eligible | (caller.threads.best_beside(anchors.astype(np.float32), 1) > 0)
+        if self._living is not None:
+            eligible &= self._living
+        rows = self._with_siblings(_best_keys(caller, score, np.flatnonzero(eligible), limit), score)
+        shares = np.stack([values[rows] for values in signals.values()], axis=1).tolist()
+        blocks = (np.searchsorted(caller.starts, rows, side="right") - 1).tolist()
+        told = zip(blocks, caller.numbers[rows].tolist(), score[rows].tolist(), shares, strict=True)
+        return [
+            Ranked(block, number, total, dict(zip(signals, share, strict=True))) for block, number, total, share in told
+        ]
 
-    def _ranked(self, row: int, score: float, signals: dict[str, NDArray[np.float32]]) -> Ranked:
-        block = int(np.searchsorted(self._caller.starts, row, side="right")) - 1
-        shares = {name: float(values[row]) for name, values in signals.items()}
-        return Ranked(block, int(self._caller.numbers[row]), score, shares)
+    def _with_siblings(self, keys: list[int], score: NDArray[np.float32]) -> NDArray[np.int64]:
+        """All rows of these keys in the order of the keys, those of one key by score."""
+        caller = self._caller
+        wanted = np.array(keys, dtype=np.int64)
+        rows: list[NDArray[np.int64]] = []
+        places: list[NDArray[np.int64]] = []
+        for block, start in zip(caller.blocks, caller.starts, strict=False):
+            sorted_keys, row_of_key = block.keys_in_order
+            first = sorted_keys.searchsorted(wanted, "left")
+            counts = sorted_keys.searchsorted(wanted, "right") - first
+            place = np.arange(len(wanted)).repeat(counts)
+            at = np.arange(len(place)) + (first - counts.cumsum() + counts).repeat(counts)
+            rows.append(row_of_key[at] + start)
+            places.append(place)
+        found, place = np.concatenate(rows), np.concatenate(places)
+        living = caller.alive[found]
+        found, place = found[living], place[living]
+        return found[np.lexsort((-caller.numbers[found], -caller.times_ms[found], -score[found], place))]
 
-    def _signals(self) -> dict[str, NDArray[np.float32]]:
-        threads = self._caller.threads
-        own = _summed(self._own, len(self._caller))
-        around = self._weights.one_away * threads.best_beside(own, 1)
-        around += self._weights.two_away * threads.best_beside(own, 2)
-        return {**self._own, "neighbours": around, **self._last}
+    def _signals(self, own: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
+        threads, weights = self._caller.threads, self._weights
+        around = weighted(weights.one_away, threads.best_beside(own, 1))
+        around += weighted(weights.two_away, threads.best_beside(own, 2))
+        return {**self._own, "neighbours": around, **self._apart}
 
     def _lexical_signals(self, match: LexicalMatch) -> dict[str, NDArray[np.float32]]:
-        weights, alive = self._weights, self._caller.alive
+        weights = self._weights
         signals = {
-            "words": weighted(weights.words, min_max(match.words, alive)),
-            "trigrams": weighted(weights.trigrams, min_max(match.trigrams, alive)),
+            "words": weighted(weights.words, min_max(match.words, self._living)),
+            "trigrams": weighted(weights.trigrams, min_max(match.trigrams, self._living)),
         }
         if weights.feedback:
-            again = feedback(self._caller, match, signals["words"] + signals["trigrams"])
-            signals["feedback"] = weighted(weights.feedback, min_max(again, alive))
+            again = feedback(self._caller, match, _summed(signals))
+            signals["feedback"] = weighted(weights.feedback, min_max(again, self._living))
         return signals
 
     def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:
-        around = self._caller.threads.held_near(match.holds, _PASSAGE_RADIUS)
-        return min_max((match.rarity @ around).astype(np.float32), self._caller.alive)
+        hits = match.hits
+        around = self._caller.threads.held_near(hits.rows, hits.wanted, match.rarity, _PASSAGE_RADIUS)
+        return min_max(around, self._living)
 
     def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
         """1 for rows about the subject that the question names, if it names exactly one of those known."""
-        caller = self._caller
-        asked = np.array([hash_term(word) for word in words], dtype=np.uint32)
-        about = np.zeros(len(caller), dtype=np.float32)
-        named: set[int] = set()
-        for segment, start in caller.parts:
-            at = np.isin(segment.subjects, asked)
-            named.update(segment.subjects[at].tolist())
-            about[segment.subject_rows[at] + start] = 1
-        return about if len(named) == 1 else np.zeros_like(about)
+        about = np.zeros(len(self._caller), dtype=np.float32)
+        hits = self._caller.find_subjects(np.array([hash_term(word) for word in words], dtype=np.uint32))
+        if np.count_nonzero(hits.holding) == 1:
+            about[hits.rows] = 1
+        return about
 
     def _add_vectors(self, embedded: QueryVectors) -> None:
-        caller, weights = self._caller, self._weights
-        near = cosines(caller, embedded.pooled)
-        known = caller.alive & ~np.isnan(near)
-        words = _summed(self._own, len(caller))
+        parts = [cosines(segment.vectors, segment.vector_lengths, embedded.pooled) for segment, _ in self._caller.parts]
+        near = np.concatenate(parts)
+        known = ~np.isnan(near) & self._caller.alive
         # A record whose vector is not made yet is taken to be as near as its words are.
-        scaled = np.where(known, min_max(near, known), min_max(words, caller.alive))
-        self._own["vector"] = weighted(weights.pooled, scaled)
+        scaled = np.where(known, min_max(near, known), min_max(_summed(self._own), self._living))
+        self._own["vector"] = weighted(self._weights.pooled, scaled)
         with np.errstate(invalid="ignore"):
             self._eligible |= near >= embedded.near
         if embedded.tokens is not None and embedded.token_source is not None:
-            self._add_tokens(embedded)
+            self._own["tokens"] = self._late_interaction(embedded.tokens, embedded, embedded.token_source)
 
-    def _add_tokens(self, embedded: QueryVectors) -> None:
+    def _late_interaction(
+        self, tokens: NDArray[np.float32], embedded: QueryVectors, source: TokenSource
+    ) -> NDArray[np.float32]:
+        """What the token vectors say of the best rows so far; 0 for the others."""
         caller = self._caller
-        assert embedded.tokens is not None
-        assert embedded.token_source is not None
-        score = np.where(caller.alive, _summed(self._signals(), len(caller)), -np.inf)
-        top = np.argsort(-score, kind="stable")[: min(_RERANKED, caller.count)]
+        so_far = min_max(_summed(self._signals(_summed(self._own))), self._living)
+        top = np.argsort(-np.where(caller.alive, so_far, -1), kind="stable")[: min(_RERANKED, caller.count)]
         blocks = np.searchsorted(caller.starts, top, side="right") - 1
-        wanted = list(zip(blocks.tolist(), caller.numbers[top].tolist(), strict=True))
-        telling = rarity(np.count_nonzero(term_frequencies(caller, embedded.token_forms()), axis=1), caller.count)
-        found = max_similarity(embedded.token_source(wanted), embedded.tokens, telling)
+        documents = source(list(zip(blocks.tolist(), caller.numbers[top].tolist(), strict=True)))
+        found = max_similarity(documents, tokens, word_rarity(caller, embedded.token_forms()))
         known = ~np.isnan(found)
-        near = np.full(len(caller), np.nan, dtype=np.float32)
-        near[top] = found
-        rows = np.zeros(len(caller), dtype=np.bool_)
-        rows[top[known]] = True
-        scaled = min_max(near, rows)
-        waiting = top[~known]
-        scaled[waiting] = min_max(score.astype(np.float32), caller.alive)[waiting]
-        self._own["tokens"] = weighted(self._weights.tokens, scaled)
+        scaled = np.zeros(len(caller), dtype=np.float32)
+        # As with vectors: without any, a record keeps the place it has.
+        scaled[top] = np.where(known, min_max(found, known), so_far[top])
+        return weighted(self._weights.tokens, scaled)
 
 
-def _summed(signals: dict[str, NDArray[np.float32]], count: int) -> NDArray[np.float32]:
-    total = np.zeros(count, dtype=np.float32)
-    for values in signals.values():
+def _best_keys(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int64], limit: int) -> list[int]:
+    """The first `limit` distinct keys of these rows in the order of rank."""
+    likely = rows
+    # A key stands once in a block, so this many of the best rows hold enough keys.
+    enough = limit * len(caller.blocks)
+    if len(rows) > enough:
+        scores = score[rows]
+        likely = rows[scores >= np.partition(scores, len(rows) - enough)[len(rows) - enough]]
+    order = likely[np.lexsort((-caller.numbers[likely], -caller.times_ms[likely], -score[likely]))]
+    return list(dict.fromkeys(caller.keys[order].tolist()))[:limit]
+
+
+def _summed(signals: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    first, *others = signals.values()
+    total = first.copy()
+    for values in others:
         total += values
     return total

@@ -50,15 +50,17 @@ WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.1, pooled=0.3, 
 """Token vectors of the same model order records better than its pooled vector, above all longer ones."""
 
 
-def min_max(values: NDArray[np.float32], rows: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """Scaled to 0..1 over these rows, 0 elsewhere; where all are equal, 1 for what is above nought."""
-    chosen = values[rows]
+def min_max(values: NDArray[np.float32], rows: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
+    """Scaled to 0..1 over these rows (all of them by default), 0 elsewhere; if all are equal, 1 for any above 0."""
+    chosen = values if rows is None else values[rows]
     if not len(chosen):
         return np.zeros(len(values), dtype=np.float32)
     low, high = float(chosen.min()), float(chosen.max())
     if high - low <= 1e-9:
-        return (rows & (values > 0)).astype(np.float32)
-    return np.where(rows, (values - low) / (high - low), 0).astype(np.float32)
+        scaled = (values > 0).astype(np.float32)
+    else:
+        scaled = (values - np.float32(low)) * np.float32(1 / (high - low))
+    return scaled if rows is None else np.where(rows, scaled, np.float32(0))
 
 
 def weighted(weight: float, values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -4,7 +4,6 @@ BM25 follows Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM2
 that stays above nought, so that a word which most records hold still counts for those that hold it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -12,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .caller import Caller
+from .postings import Hits
 from .related import related_stems
-from .segment import find_postings
 from .signature import hash_term, trigram_hashes
 from .text import QueryText
 
@@ -24,21 +23,23 @@ _B: Final = 0.2
 _RELATED: Final = 0.4
 _FEEDBACK_RECORDS: Final = 10
 _FEEDBACK_TERMS: Final = 20
-# A word that no record holds may be a misspelling of what shares this part of its trigrams. It is a reason to show
-# a record, no more: counting it as a word found lowers recall, since long records share trigrams by chance.
+# When no record holds a word of the question, one may be a misspelling of what shares this part of its trigrams. It
+# is a reason to show a record, no more: counting it as a word found lowers recall, since long records share trigrams
+# by chance.
 _MISSPELT: Final = 0.6
 _MOST_MISSPELT: Final = 16
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LexicalMatch:
-    """How the words of a question and the records meet. Arrays are by row, `holds` is words x rows."""
+    """How the words of a question and the records meet. Arrays are by row unless said."""
 
-    hashes: tuple[tuple[int, ...], ...]
-    holds: NDArray[np.bool_]
-    """Which rows hold which word, in any of its forms."""
+    hashes: NDArray[np.uint32]
+    """All forms of all words of the question."""
+    hits: Hits
+    """`wanted` numbers the words of the question here; a row may stand twice for a word, by two of its forms."""
     rarity: NDArray[np.float32]
-    """The idf of each word."""
+    """By word: its idf."""
     words: NDArray[np.float32]
     """BM25, related words included."""
     trigrams: NDArray[np.float32]
@@ -48,36 +49,27 @@ class LexicalMatch:
 
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     """Score all rows by the words of a question."""
-    hashes = tuple(tuple(hash_term(form) for form in forms) for forms in query.words)
-    frequencies = term_frequencies(caller, hashes)
+    pairs = [(number, hash_term(form)) for number, forms in enumerate(query.words) for form in forms]
+    word_of_form = np.array([number for number, _ in pairs], dtype=np.int64)
+    hashes = np.array([form for _, form in pairs], dtype=np.uint32)
+    found, often = caller.find_terms(hashes)
+    hits = found._replace(wanted=word_of_form[found.wanted])
+    frequencies = np.zeros((len(query.words), len(caller)), dtype=np.float32)
+    # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
+    np.maximum.at(frequencies, (hits.wanted, hits.rows), often)
     holding = np.count_nonzero(frequencies, axis=1)
     idf = rarity(holding, caller.count)
+    words = idf @ _saturated(frequencies, 1 - _B + _B * caller.relative_lengths)
+    evidence = np.zeros(len(caller), dtype=np.bool_)
+    evidence[hits.rows] = True
     related = _related_score(caller, query, frequencies, idf) if query.language == "english" else None
-    words = bm25(caller, frequencies, idf)
-    holds = frequencies > 0
-    evidence: NDArray[np.bool_] = np.any(holds, axis=0)
-    unseen = [number for number in np.flatnonzero(holding == 0).tolist() if len(query.words[number][0]) > 3]
-    for number in unseen[:_MOST_MISSPELT]:
-        evidence |= trigram_share(caller, query.words[number][0]) >= _MISSPELT
     if related is not None:
         words += np.float32(_RELATED) * related
         evidence |= related > 0
-    return LexicalMatch(hashes, holds, idf, words, _trigram_score(caller, query.clear), evidence)
-
-
-def term_frequencies(caller: Caller, words: Sequence[tuple[int, ...]]) -> NDArray[np.float32]:
-    """words x rows: how often each row holds each word, in the form it holds most often."""
-    found = np.zeros((len(words), len(caller)), dtype=np.float32)
-    for place in range(max(map(len, words), default=0)):
-        having = np.array([number for number, forms in enumerate(words) if len(forms) > place])
-        hashes = np.array([words[number][place] for number in having], dtype=np.uint32)
-        for segment, start in caller.parts:
-            postings = find_postings(segment.terms, hashes)
-            at = (having[postings.group], segment.term_rows[postings.places] + start)
-            found[at] = np.maximum(found[at], segment.term_frequencies[postings.places])
-    if caller.count < len(caller):
-        found[:, ~caller.alive] = 0
-    return found
+    if not evidence.any():
+        for written, *_ in query.words[:_MOST_MISSPELT]:
+            evidence |= _trigram_share(caller, written) >= (_MISSPELT if len(written) > 3 else 1)
+    return LexicalMatch(hashes, hits, idf, words, _trigram_score(caller, query.clear), evidence)
 
 
 def rarity(holding: NDArray[np.int64], count: int) -> NDArray[np.float32]:
@@ -85,50 +77,49 @@ def rarity(holding: NDArray[np.int64], count: int) -> NDArray[np.float32]:
     return np.log1p((count - holding + 0.5) / (holding + 0.5)).astype(np.float32)
 
 
-def bm25(caller: Caller, frequencies: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """BM25 of each row, with one weight for each word."""
-    saturated = frequencies * (_K1 + 1) / (frequencies + _K1 * caller.relative_lengths(_B))
-    return (weights @ saturated).astype(np.float32)
-
-
-def trigram_share(caller: Caller, word: str) -> NDArray[np.float32]:
-    """For each row the part of a word's trigrams that it has."""
-    wanted = trigram_hashes(word)
-    found = np.zeros(len(caller), dtype=np.float32)
-    for segment, start in caller.parts:
-        postings = find_postings(segment.trigrams, wanted)
-        found[start : start + len(segment)] = np.bincount(
-            segment.trigram_rows[postings.places], minlength=len(segment)
-        ) / max(len(wanted), 1)
-    return np.where(caller.alive, found, 0)
+def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.float32]:
+    """The idf of each word by the commonest of its forms."""
+    pairs = [(number, hash_term(form)) for number, forms in enumerate(words) for form in forms]
+    hits, _ = caller.find_terms(np.array([form for _, form in pairs], dtype=np.uint32))
+    holding = np.zeros(len(words), dtype=np.int64)
+    np.maximum.at(holding, np.array([number for number, _ in pairs], dtype=np.int64), hits.holding)
+    return rarity(holding, caller.count)
 
 
 def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) -> NDArray[np.float32]:
-    """BM25 for the most telling other terms of the best rows: pseudo-relevance feedback."""
+    """BM25, without lengths, for the most telling other terms of the best rows: pseudo-relevance feedback."""
     best = np.argsort(-score, kind="stable")[:_FEEDBACK_RECORDS]
-    credit = np.zeros(len(caller), dtype=np.float32)
-    credit[best] = np.maximum(score[best], 0)
-    terms: list[NDArray[np.uint32]] = []
-    worth: list[NDArray[np.float32]] = []
-    for segment, start in caller.parts:
-        of_term = credit[start : start + len(segment)][segment.term_rows]
-        at = np.flatnonzero(of_term)
-        terms.append(segment.terms[at])
-        worth.append(of_term[at])
-    distinct, inverse = np.unique(np.concatenate(terms), return_inverse=True)
+    terms, credit = _terms_of(caller, best[score[best] > 0], score)
+    distinct, inverse = np.unique(terms, return_inverse=True)
     holding = np.zeros(len(distinct), dtype=np.int64)
-    for segment, start in caller.parts:
-        postings = find_postings(segment.terms, distinct)
-        living = caller.alive[segment.term_rows[postings.places] + start]
-        holding += np.bincount(postings.group[living], minlength=len(distinct))
-    summed = np.bincount(inverse, weights=np.concatenate(worth), minlength=len(distinct))
-    value = summed * rarity(holding, caller.count)
-    asked = np.array([form for forms in match.hashes for form in forms], dtype=np.uint32)
-    value[np.isin(distinct, asked)] = 0
+    for segment, _ in caller.parts:
+        hashes = segment.terms.hashes
+        holding += hashes.searchsorted(distinct, "right") - hashes.searchsorted(distinct, "left")
+    value = np.bincount(inverse, weights=credit, minlength=len(distinct)) * rarity(holding, max(caller.count, 1))
+    value[np.isin(distinct, match.hashes)] = 0
     chosen = np.lexsort((distinct, -value))[:_FEEDBACK_TERMS]
     chosen = chosen[value[chosen] > 0]
-    frequencies = term_frequencies(caller, [(term,) for term in distinct[chosen].tolist()])
-    return bm25(caller, frequencies, value[chosen].astype(np.float32))
+    hits, often = caller.find_terms(distinct[chosen])
+    return caller.sum_by_row(hits, value[chosen][hits.wanted] * _saturated(often))
+
+
+def _terms_of(
+    caller: Caller, rows: NDArray[np.int64], score: NDArray[np.float32]
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
+    """The terms of these rows, one after the other, each with the score of its row."""
+    terms = [np.zeros(0, dtype=np.uint32)]
+    counts = [0]
+    for row in rows.tolist():
+        segment, start = next(part for part in reversed(caller.parts) if part[1] <= row)
+        first, end = segment.term_starts[row - start : row - start + 2].tolist()
+        terms.append(segment.terms_of_rows[first:end])
+        counts.append(end - first)
+    return np.concatenate(terms), score[rows].repeat(counts[1:])
+
+
+def _saturated(frequencies: NDArray[np.float32], lengths: NDArray[np.float32] | float = 1.0) -> NDArray[np.float32]:
+    """What a count is worth in BM25; `lengths` is the divisor for each row's length."""
+    return frequencies * np.float32(_K1 + 1) / (frequencies + np.multiply(lengths, _K1, dtype=np.float32))
 
 
 def _related_score(
@@ -141,13 +132,20 @@ def _related_score(
     ]
     if not pairs:
         return None
-    of_word = np.array([number for number, _ in pairs])
-    found = term_frequencies(caller, [(other,) for _, other in pairs])
-    worth = rarity(np.count_nonzero(found, axis=1), caller.count)[:, np.newaxis] * (found * (_K1 + 1) / (found + _K1))
-    starts = np.flatnonzero(np.diff(of_word, prepend=-1))
-    words = of_word[starts]
-    best = np.minimum(np.maximum.reduceat(worth, starts, axis=0), idf[words, np.newaxis])
-    return np.where(frequencies[words] > 0, 0, best).sum(axis=0).astype(np.float32)
+    hits, often = caller.find_terms(np.array([other for _, other in pairs], dtype=np.uint32))
+    word = np.array([number for number, _ in pairs], dtype=np.int64)[hits.wanted]
+    worth = np.minimum(rarity(hits.holding, caller.count)[hits.wanted] * _saturated(often), idf[word])
+    best = np.zeros_like(frequencies)
+    np.maximum.at(best, (word, hits.rows), worth)
+    best[frequencies > 0] = 0
+    return best.sum(axis=0)
+
+
+def _trigram_share(caller: Caller, word: str) -> NDArray[Any]:
+    """For each row the part of a word's trigrams that it has."""
+    wanted = trigram_hashes(word)
+    hits = caller.find_trigrams(wanted)
+    return np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
 
 
 def _trigram_score(caller: Caller, query: str) -> NDArray[np.float32]:
@@ -155,19 +153,6 @@ def _trigram_score(caller: Caller, query: str) -> NDArray[np.float32]:
 
     All words of the question take part, also those that are not looked for: how it is put tells something too.
     """
-    wanted = trigram_hashes(query)
-    holding = np.zeros(len(wanted), dtype=np.int64)
-    hits: list[tuple[NDArray[Any], NDArray[np.int64]]] = []
-    for segment, start in caller.parts:
-        postings = find_postings(segment.trigrams, wanted)
-        rows, group = segment.trigram_rows[postings.places] + start, postings.group
-        if caller.count < len(caller):
-            living = caller.alive[rows]
-            rows, group = rows[living], group[living]
-        holding += np.bincount(group, minlength=len(wanted))
-        hits.append((rows, group))
-    idf = rarity(holding, caller.count)
-    total = np.zeros(len(caller))
-    for rows, group in hits:
-        total += np.bincount(rows, weights=idf[group], minlength=len(caller))
-    return (total / caller.relative_lengths(_B)).astype(np.float32)
+    hits = caller.find_trigrams(trigram_hashes(query))
+    total = caller.sum_by_row(hits, rarity(hits.holding, caller.count)[hits.wanted])
+    return np.divide(total, 1 - _B + _B * caller.relative_lengths, dtype=np.float32)

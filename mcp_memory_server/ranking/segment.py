@@ -1,13 +1,15 @@
-"""Postings of a set of records: which of them holds a term or a trigram, in numpy columns."""
+"""Immutable columns of a set of records, and how sets are built and joined."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .postings import Postings
 from .signature import HEADER, SIGNATURE_VERSION
+from .vectors import lengths_of
 
 _NO_THREAD: Final = 0
 
@@ -23,12 +25,12 @@ class Row(NamedTuple):
     """When the fact was last written, in milliseconds since 1970 UTC."""
     signature: bytes
     vector: bytes | None = None
-    """The pooled vector as int8 (`vectors.encode_vector`), all of one embedder; None while there is none."""
+    """The pooled vector as int8 (`encode_vector`), all of one embedder; None while there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Segment:
-    """Immutable columns of n records. Postings are sorted by hash, and by row within a hash."""
+    """Columns of n records."""
 
     numbers: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -37,38 +39,27 @@ class Segment:
     """Process-local hashes of the origin's thread, 0 for none."""
     times_ms: NDArray[np.int64]
     word_counts: NDArray[np.float32]
-    terms: NDArray[np.uint32]
-    term_rows: NDArray[np.int32]
-    term_frequencies: NDArray[np.uint8]
-    trigrams: NDArray[np.uint16]
-    trigram_rows: NDArray[np.int32]
-    subjects: NDArray[np.uint32]
-    subject_rows: NDArray[np.int32]
+    terms: Postings
+    frequencies: NDArray[np.uint8]
+    """For each posting of a term, how often its row holds it."""
+    trigrams: Postings
+    subjects: Postings
+    terms_of_rows: NDArray[np.uint32]
+    """The terms again, row by row: those of row i start at `term_starts[i]`."""
+    term_starts: NDArray[np.int64]
     vectors: NDArray[np.int8]
     """n x dimension; zero rows have no vector, and dimension is 0 when none has."""
+    vector_lengths: NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(self, field.name).nbytes for field in fields(self))
-
-
-class Postings(NamedTuple):
-    """Places in a segment's postings where given hashes stand: `group` says which hash each place is of."""
-
-    places: NDArray[np.int64]
-    group: NDArray[np.int64]
-
-
-def find_postings(sorted_hashes: NDArray[Any], wanted: NDArray[Any]) -> Postings:
-    """Where each wanted hash stands in a sorted column."""
-    starts = np.searchsorted(sorted_hashes, wanted, "left")
-    counts = np.searchsorted(sorted_hashes, wanted, "right") - starts
-    group = np.repeat(np.arange(len(wanted)), counts)
-    before = np.repeat(np.cumsum(counts) - counts, counts)
-    return Postings(np.arange(len(group)) - before + np.repeat(starts, counts), group)
+        columns = (self.numbers, self.keys, self.threads, self.times_ms, self.word_counts, self.frequencies)
+        lists = (self.terms_of_rows, self.term_starts, self.vectors, self.vector_lengths)
+        postings = (self.terms, self.trigrams, self.subjects)
+        return sum(part.nbytes for part in (*columns, *lists, *postings))
 
 
 def build_segment(rows: Sequence[Row]) -> Segment:
@@ -92,80 +83,80 @@ def build_segment(rows: Sequence[Row]) -> Segment:
         frequencies.append(signature[at_frequencies : at_frequencies + term_count])
         counts.append((subject_count, word_count, term_count, trigram_count))
     shape = np.array(counts, dtype=np.int64).reshape(-1, 4)
-    row_numbers = np.arange(len(rows), dtype=np.int32)
-    term_column, term_rows, tf = _sorted_postings(
-        np.frombuffer(b"".join(terms), "<u4"),
-        np.repeat(row_numbers, shape[:, 2]),
+    return _assemble(
+        {
+            "numbers": np.array([row.number for row in rows], dtype=np.int64),
+            "keys": np.array([hash(row.key) for row in rows], dtype=np.int64),
+            "threads": np.array(
+                [_NO_THREAD if row.origin_thread is None else hash(row.origin_thread) for row in rows], dtype=np.int64
+            ),
+            "times_ms": np.array([row.time_ms for row in rows], dtype=np.int64),
+            "word_counts": shape[:, 1].astype(np.float32),
+            "vectors": _vector_matrix([row.vector for row in rows]),
+        },
+        _Lists(np.frombuffer(b"".join(terms), "<u4"), shape[:, 2]),
         np.frombuffer(b"".join(frequencies), np.uint8),
-    )
-    trigram_column, trigram_rows, _ = _sorted_postings(
-        np.frombuffer(b"".join(trigrams), "<u2"), np.repeat(row_numbers, shape[:, 3])
-    )
-    return Segment(
-        numbers=np.array([row.number for row in rows], dtype=np.int64),
-        keys=np.array([hash(row.key) for row in rows], dtype=np.int64),
-        threads=np.array(
-            [_NO_THREAD if row.origin_thread is None else hash(row.origin_thread) for row in rows], dtype=np.int64
-        ),
-        times_ms=np.array([row.time_ms for row in rows], dtype=np.int64),
-        word_counts=shape[:, 1].astype(np.float32),
-        terms=term_column,
-        term_rows=term_rows,
-        term_frequencies=tf,
-        trigrams=trigram_column,
-        trigram_rows=trigram_rows,
-        subjects=np.frombuffer(b"".join(subjects), "<u4"),
-        subject_rows=np.repeat(row_numbers, shape[:, 0]),
-        vectors=_vector_matrix([row.vector for row in rows]),
+        _Lists(np.frombuffer(b"".join(trigrams), "<u2"), shape[:, 3]),
+        _Lists(np.frombuffer(b"".join(subjects), "<u4"), shape[:, 0]),
     )
 
 
 def merge_segments(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segment:
     """One segment with the rows of several, in order, without those whose mask is false."""
-    starts = np.cumsum([0, *(int(alive.sum()) for _, alive in parts)])
-    moved = [
-        np.where(alive, np.cumsum(alive) - 1 + start, -1).astype(np.int32)
-        for (_, alive), start in zip(parts, starts[:-1], strict=True)
-    ]
+    columns = {
+        name: np.concatenate([getattr(segment, name)[alive] for segment, alive in parts])
+        for name in ("numbers", "keys", "threads", "times_ms", "word_counts")
+    }
+    columns["vectors"] = _stacked([segment.vectors[alive] for segment, alive in parts])
+    lists = {
+        name: [_lists_of(getattr(segment, name), segment, alive, name) for segment, alive in parts]
+        for name in ("terms", "trigrams", "subjects")
+    }
+    frequencies = np.concatenate([values for _, values in lists["terms"]])
+    joined = {name: _Lists.joined([values for values, _ in found]) for name, found in lists.items()}
+    return _assemble(columns, joined["terms"], frequencies, joined["trigrams"], joined["subjects"])
 
-    def column(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(segment, name)[alive] for segment, alive in parts])
 
-    def postings(hashes: str, rows: str, *, frequencies: bool = False) -> list[NDArray[Any]]:
-        new_rows = [to[getattr(segment, rows)] for (segment, _), to in zip(parts, moved, strict=True)]
-        kept = np.concatenate(new_rows) >= 0
-        columns = [np.concatenate([getattr(segment, hashes) for segment, _ in parts]), np.concatenate(new_rows)]
-        if frequencies:
-            columns.append(np.concatenate([segment.term_frequencies for segment, _ in parts]))
-        return [values[kept] for values in columns]
+class _Lists(NamedTuple):
+    """A list of hashes for each row: all hashes, row after row, and how many each row has."""
 
-    terms, term_rows, term_frequencies = _sorted_postings(*postings("terms", "term_rows", frequencies=True))
-    trigrams, trigram_rows, _ = _sorted_postings(*postings("trigrams", "trigram_rows"))
-    subjects, subject_rows = postings("subjects", "subject_rows")
+    hashes: NDArray[Any]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def joined(cls, parts: Sequence["_Lists"]) -> "_Lists":
+        return cls(np.concatenate([part.hashes for part in parts]), np.concatenate([part.counts for part in parts]))
+
+
+def _lists_of(
+    postings: Postings, segment: Segment, alive: NDArray[np.bool_], name: str
+) -> tuple[_Lists, NDArray[np.uint8]]:
+    """Postings turned back into lists of the living rows, with the frequencies of terms in the same order."""
+    order = postings.rows.argsort(kind="stable")
+    rows = postings.rows[order]
+    kept = order[alive[rows]]
+    counts = np.bincount(rows, minlength=len(segment))[alive]
+    frequencies = segment.frequencies[kept] if name == "terms" else np.zeros(0, dtype=np.uint8)
+    return _Lists(postings.hashes[kept], counts), frequencies
+
+
+def _assemble(
+    columns: dict[str, NDArray[Any]], terms: _Lists, frequencies: NDArray[np.uint8], trigrams: _Lists, subjects: _Lists
+) -> Segment:
+    count = len(columns["numbers"])
+    # Two bytes name a row of all but the largest sets, and there are a hundred postings a row.
+    rows = np.arange(count, dtype=np.uint16 if count <= 0xFFFF else np.int32)
+    term_postings, order = Postings.of(terms.hashes, rows.repeat(terms.counts))
     return Segment(
-        numbers=column("numbers"),
-        keys=column("keys"),
-        threads=column("threads"),
-        times_ms=column("times_ms"),
-        word_counts=column("word_counts"),
-        terms=terms,
-        term_rows=term_rows,
-        term_frequencies=term_frequencies,
-        trigrams=trigrams,
-        trigram_rows=trigram_rows,
-        subjects=subjects,
-        subject_rows=subject_rows,
-        vectors=_stacked([segment.vectors[alive] for segment, alive in parts]),
+        **columns,
+        terms=term_postings,
+        frequencies=frequencies[order],
+        trigrams=Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))[0],
+        subjects=Postings.of(subjects.hashes, rows.repeat(subjects.counts))[0],
+        terms_of_rows=terms.hashes,
+        term_starts=np.concatenate([np.zeros(1, dtype=np.int64), terms.counts.cumsum()]),
+        vector_lengths=lengths_of(columns["vectors"]),
     )
-
-
-def _sorted_postings(
-    hashes: NDArray[Any], rows: NDArray[np.int32], frequencies: NDArray[np.uint8] | None = None
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[np.uint8]]:
-    # Stable: rows come in ascending, and stay so within a hash.
-    order = np.argsort(hashes, kind="stable")
-    kept = frequencies[order] if frequencies is not None else np.zeros(0, dtype=np.uint8)
-    return hashes[order], rows[order], kept
 
 
 def _vector_matrix(vectors: Sequence[bytes | None]) -> NDArray[np.int8]:

@@ -55,13 +55,17 @@ class ThreadOrder:
             np.maximum(found, np.where(reached, scores[rows], 0), out=found)
         return found
 
-    def held_near(self, holds: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
-        """For each term and row: does a row of its thread within `radius` places hold the term?
+    def held_near(
+        self, rows: NDArray[np.int64], terms: NDArray[np.int64], weights: NDArray[np.float32], radius: int
+    ) -> NDArray[np.float32]:
+        """For each row the summed weights of the terms held within `radius` places of it in its thread.
 
-        `holds` is terms x rows.
+        Row `rows[i]` holds term `terms[i]`; a term counts once, however many rows around hold it.
         """
-        counts = np.zeros((len(holds), holds.shape[1] + 1), dtype=np.int32)
-        np.cumsum(holds[:, self.order], axis=1, out=counts[:, 1:])
-        from_place = np.maximum(self.place - radius, self.first)
-        to_place = np.minimum(self.place + radius, self.last) + 1
-        return counts[:, to_place] > counts[:, from_place]
+        from_place = np.maximum(self.place[rows] - radius, self.first[rows])
+        to_place = np.minimum(self.place[rows] + radius, self.last[rows]) + 1
+        reach = np.zeros((len(weights), len(self.place) + 1), dtype=np.int32)
+        np.add.at(reach, (terms, from_place), 1)
+        np.subtract.at(reach, (terms, to_place), 1)
+        held = (reach.cumsum(axis=1)[:, :-1] > 0).astype(np.float32)
+        return (weights @ held)[self.place]

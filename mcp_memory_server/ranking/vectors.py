@@ -5,13 +5,15 @@ A vector is scaled so that its largest component is 127. Only its direction is k
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .caller import Caller
-from .signature import hash_term
-from .text import forms_of_word
+from .text import Forms, forms_of_word
+
+# Rows that are widened to single precision at a time: more would not stay in the processor's cache.
+_CHUNK: Final = 256
 
 TokenSource = Callable[[Sequence[tuple[int, int]]], Sequence[bytes | None]]
 """Reads the token vectors (`encode_tokens`) of records given as (block index, number); None for a record without."""
@@ -31,9 +33,9 @@ class QueryVectors:
     near: float = 0.35
     """The cosine from which a record has to do with a question though they share no word; the embedder's own."""
 
-    def token_forms(self) -> list[tuple[int, ...]]:
-        """The hashed forms of each token's word."""
-        return [tuple(hash_term(form) for form in forms_of_word(word)) for word in self.token_words]
+    def token_forms(self) -> list[Forms]:
+        """The forms of each token's word."""
+        return [forms_of_word(word) for word in self.token_words]
 
 
 def encode_vector(vector: NDArray[np.float32]) -> bytes:
@@ -52,21 +54,28 @@ def _as_int8(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return np.rint(np.nan_to_num(vectors * scale)).astype(np.int8)
 
 
-def cosines(caller: Caller, pooled: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine of each row's vector to the question's; NaN for rows that have none of that dimension."""
-    found = np.full(len(caller), np.nan, dtype=np.float32)
-    length = float(np.linalg.norm(pooled))
-    if not length:
-        return found
-    direction = (pooled / length).astype(np.float32)
-    for segment, start in caller.parts:
-        if segment.vectors.shape[1] != len(direction):
-            continue
-        matrix = segment.vectors.astype(np.float32)
-        norms = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
-        with np.errstate(invalid="ignore"):
-            found[start : start + len(segment)] = np.where(norms > 0, (matrix @ direction) / norms, np.nan)
+def lengths_of(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
+    """The Euclidean length of each row."""
+    found = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), _CHUNK):
+        chunk = vectors[start : start + _CHUNK].astype(np.float32)
+        found[start : start + _CHUNK] = np.sqrt((chunk * chunk).sum(axis=1))
     return found
+
+
+def cosines(
+    vectors: NDArray[np.int8], lengths: NDArray[np.float32], pooled: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The cosine of each row to a vector; NaN for rows of length 0, or all if the dimensions differ."""
+    length = float(np.linalg.norm(pooled))
+    if vectors.shape[1] != len(pooled) or not length:
+        return np.full(len(vectors), np.nan, dtype=np.float32)
+    direction = (pooled / length).astype(np.float32)
+    found = np.empty(len(vectors), dtype=np.float32)
+    for start in range(0, len(vectors), _CHUNK):
+        np.dot(vectors[start : start + _CHUNK].astype(np.float32), direction, out=found[start : start + _CHUNK])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(lengths > 0, found / lengths, np.float32(np.nan))
 
 
 def max_similarity(
