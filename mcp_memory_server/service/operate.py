@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from mcp_memory_server.errors import NotFound, NotSupported
-from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
     ListRequest,
@@ -87,7 +87,9 @@ async def take_in(
         raise NotSupported(provider.capabilities.provider, "take in records", "Import into another store.")
     targets = {versions[-1].scope for versions in records if versions}
     targets |= await _holders(provider, {versions[-1].id for versions in records if versions})
-    applying = [*(await wiring.resolver.resolve(context)), *(targets if any_scope and elevated else ())]
+    # One's own projects count as applying whichever of them is configured now: nobody else reads there.
+    reachable = targets if any_scope and elevated else {at for at in targets if is_own_scope(context.actor, at)}
+    applying = [*(await wiring.resolver.resolve(context)), *reachable]
     for scope in sorted(targets):
         write_verdict(context.actor, applying, scope, "human", elevated).require()
     return await provider.restore(RestoreRequest(tuple(records), wiring.now()))

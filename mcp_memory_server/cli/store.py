@@ -1,0 +1,107 @@
+"""Commands about the store as a whole: `stats`, `export`, `import`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Generator
+from dataclasses import asdict
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from mcp_memory_server.exchange.json_lines import header_line, read_records, record_lines
+from mcp_memory_server.providers.base import Stats
+from mcp_memory_server.service import Reach
+from mcp_memory_server.service.wiring import utc_now
+
+from .layout import counted, minute_of, table
+from .session import Session, in_session, reach_flags
+from .streams import STDIN
+
+
+@click.command("stats")
+@reach_flags
+@in_session
+async def stats_command(session: Session, reach: Reach) -> None:
+    """Count what is held.
+
+    At the scopes that apply to you, unless a flag names others.
+    """
+    scopes = await session.service.scopes_within(session.context, reach)
+    counts = await session.service.stats(session.context, scopes)
+    session.show(asdict(counts), _stats_text(counts))
+
+
+def _stats_text(counts: Stats) -> str:
+    superseded = counted(counts.versions - counts.records, "replaced version")
+    lines = [
+        f"{counted(counts.records, 'record')}, {counts.pinned} pinned, {superseded}",
+        f"last write: {minute_of(counts.last_write) if counts.last_write else 'never'}",
+    ]
+    if counts.pending_erasures:
+        lines.append(f"erasures that wait for another process: {counts.pending_erasures}")
+    rows: list[tuple[str, str | int]] = [(count.scope, count.records) for count in counts.by_scope]
+    rows += [*sorted(counts.by_kind.items()), *sorted(counts.by_status.items())]
+    return "\n".join([*lines, "", table(("SCOPE, KIND OR STATUS", "RECORDS"), rows, None, flexible=0)])
+
+
+@click.command("export")
+@click.argument("file", default=STDIN, type=click.Path(dir_okay=False, allow_dash=True))
+@reach_flags
+@in_session
+async def export_command(session: Session, file: str, reach: Reach) -> None:
+    """Write records with their history as JSON Lines.
+
+    To standard output, or to FILE, which only its owner may read. By default the scopes that apply to you here;
+    --mine for everything about you, --all --elevated for the whole store.
+    """
+    scopes = await session.service.scopes_within(session.context, reach)
+    count = 0
+    with _output(file) as out:
+        out.write(f"{header_line(utc_now())}\n".encode())
+        async for versions in session.service.held_versions(scopes):
+            count += 1
+            out.writelines(f"{line}\n".encode() for line in record_lines(versions))
+    if file != STDIN:
+        session.show({"exported": count, "file": file}, f"Exported {counted(count, 'record')} to {file}.")
+
+
+@contextlib.contextmanager
+def _output(file: str) -> Generator[BinaryIO]:
+    """Standard output, or a file that takes its name only when it is whole."""
+    if file == STDIN:
+        yield sys.stdout.buffer
+        return
+    target = Path(file)
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        with open(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as out:
+            yield out
+        unfinished.replace(target)
+    except OSError as error:
+        raise click.FileError(file, error.strerror or str(error)) from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--all", "everything", is_flag=True, help="Also scopes that do not apply to you; needs --elevated.")
+@click.option("--elevated", is_flag=True, help="Your word that you act as an administrator.")
+@in_session
+async def import_command(session: Session, file: str, everything: bool, elevated: bool) -> None:
+    """Take in records from JSON Lines, all or none.
+
+    From FILE, or from standard input with `-`. A record whose id or key is held already is replaced with its
+    history. Scopes that others share need --elevated.
+    """
+    with click.open_file(file, "rb") as lines:
+        records = read_records(lines, session.settings.max_fact_chars)
+    changed = await session.service.take_in(session.context, records, elevated=elevated, any_scope=everything)
+    session.show(
+        {"records": len(records), "changed": changed},
+        f"Took in {counted(len(records), 'record')}; {changed} were new or changed.",
+    )

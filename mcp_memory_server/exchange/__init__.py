@@ -1,0 +1,1 @@
+"""Memories to and from files."""
