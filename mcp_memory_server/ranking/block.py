@@ -63,7 +63,7 @@ class SignatureBlock:
     def nbytes(self) -> int:
         """Memory of the columns in bytes, with those that the first ranking adds."""
         own = sum(segment.nbytes for segment in self.segments)
-        return own + self.row_count * 8 * 10
+        return own + self.row_count * 8 * 14
 
     @cached_property
     def alive(self) -> NDArray[np.bool_]:
@@ -90,6 +90,11 @@ class SignatureBlock:
         """The keys of all rows, ascending, and the row of each."""
         order = self.keys.argsort(kind="stable")
         return self.keys[order], order
+
+    @cached_property
+    def has_threads(self) -> bool:
+        """Whether any record tells which conversation it comes from."""
+        return any(bool(segment.threads.any()) for segment in self.segments)
 
     @cached_property
     def threads(self) -> ThreadOrder:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from .block import SignatureBlock
 from .postings import Hits
 from .segment import Segment
-from .threads import ThreadOrder
 
 
 class Caller:
@@ -58,14 +57,31 @@ class Caller:
         mean = float(counts.sum() if self.all_alive else counts[self.alive].sum()) / max(self.count, 1)
         return np.divide(counts, max(mean, 1.0), dtype=np.float32)
 
-    @cached_property
-    def threads(self) -> ThreadOrder:
-        """Threads do not reach from one block into another."""
+    @property
+    def has_threads(self) -> bool:
+        return any(block.has_threads for block in self.blocks)
+
+    def best_beside(self, scores: NDArray[np.float32], distance: int) -> NDArray[np.float32]:
+        """`ThreadOrder.best_beside`; threads do not reach from one block into another."""
         if len(self.blocks) == 1:
-            return self.blocks[0].threads
-        parts = [block.threads.shifted(start) for block, start in zip(self.blocks, self.starts, strict=False)]
-        columns = ("order", "place", "first", "last")
-        return ThreadOrder(*(np.concatenate([getattr(part, name) for part in parts]) for name in columns))
+            return self.blocks[0].threads.best_beside(scores, distance)
+        found = [
+            block.threads.best_beside(scores[start : start + block.row_count], distance)
+            for block, start in zip(self.blocks, self.starts, strict=False)
+        ]
+        return np.concatenate(found)
+
+    def held_near(
+        self, rows: NDArray[np.int64], terms: NDArray[np.int64], weights: NDArray[np.float32], radius: int
+    ) -> NDArray[np.float32]:
+        """`ThreadOrder.held_near`, block by block."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].threads.held_near(rows, terms, weights, radius)
+        found: list[NDArray[np.float32]] = []
+        for block, start in zip(self.blocks, self.starts, strict=False):
+            here = (start <= rows) & (rows < start + block.row_count)
+            found.append(block.threads.held_near(rows[here] - start, terms[here], weights, radius))
+        return np.concatenate(found)
 
     def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.float32]]:
         """The rows that hold each term, and how often; `places` of the hits mean nothing over several segments."""

@@ -83,10 +83,9 @@ class _Ranking:
         self._eligible = match.evidence
         self._own = self._lexical_signals(match)
         """What a record tells by itself; it spreads to the neighbours."""
-        self._apart = {
-            "passage": weighted(weights.passage, self._held_around(match)),
-            "subject": weighted(weights.subject, self._about_the_subject(query.folded)),
-        }
+        self._apart = {"subject": self._about_the_subject(query.folded)}
+        if caller.has_threads:
+            self._apart["passage"] = self._held_around(match)
         times = named_times(question.text, question.now)
         if times:
             near = nearness(times, caller.times_ms)
@@ -101,10 +100,12 @@ class _Ranking:
         own = _summed(self._own)
         signals = self._signals(own)
         score = _summed(signals)
-        anchors = self._eligible & (own >= np.float32(_GOOD_NEIGHBOUR) * own.max())
-        eligible = self._eligible | (caller.threads.best_beside(anchors.astype(np.float32), 1) > 0)
+        eligible = self._eligible
+        if caller.has_threads:
+            anchors = eligible & (own >= np.float32(_GOOD_NEIGHBOUR) * own.max())
+            eligible = eligible | (caller.best_beside(anchors.astype(np.float32), 1) > 0)
         if self._living is not None:
-            eligible &= self._living
+            eligible = eligible & self._living
         rows = self._with_siblings(_best_keys(caller, score, np.flatnonzero(eligible), limit), score)
         shares = np.stack([values[rows] for values in signals.values()], axis=1).tolist()
         blocks = (np.searchsorted(caller.starts, rows, side="right") - 1).tolist()
@@ -133,33 +134,34 @@ class _Ranking:
         return found[np.lexsort((-caller.numbers[found], -caller.times_ms[found], -score[found], place))]
 
     def _signals(self, own: NDArray[np.float32]) -> dict[str, NDArray[np.float32]]:
-        threads, weights = self._caller.threads, self._weights
-        around = weighted(weights.one_away, threads.best_beside(own, 1))
-        around += weighted(weights.two_away, threads.best_beside(own, 2))
+        if not self._caller.has_threads:
+            return {**self._own, **self._apart}
+        around = weighted(self._weights.one_away, self._caller.best_beside(own, 1))
+        around += weighted(self._weights.two_away, self._caller.best_beside(own, 2))
         return {**self._own, "neighbours": around, **self._apart}
 
     def _lexical_signals(self, match: LexicalMatch) -> dict[str, NDArray[np.float32]]:
         weights = self._weights
         signals = {
-            "words": weighted(weights.words, min_max(match.words, self._living)),
-            "trigrams": weighted(weights.trigrams, min_max(match.trigrams, self._living)),
+            "words": min_max(match.words, self._living, weights.words),
+            "trigrams": min_max(match.trigrams, self._living, weights.trigrams),
         }
-        if weights.feedback:
+        if not self._caller.has_threads:
             again = feedback(self._caller, match, _summed(signals))
-            signals["feedback"] = weighted(weights.feedback, min_max(again, self._living))
+            signals["feedback"] = min_max(again, self._living, weights.feedback)
         return signals
 
     def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:
         hits = match.hits
-        around = self._caller.threads.held_near(hits.rows, hits.wanted, match.rarity, _PASSAGE_RADIUS)
-        return min_max(around, self._living)
+        around = self._caller.held_near(hits.rows, hits.wanted, match.rarity, _PASSAGE_RADIUS)
+        return min_max(around, self._living, self._weights.passage)
 
     def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """1 for rows about the subject that the question names, if it names exactly one of those known."""
+        """The weight for rows about the subject that the question names, if it names exactly one of those known."""
         about = np.zeros(len(self._caller), dtype=np.float32)
         hits = self._caller.find_subjects(np.array([hash_term(word) for word in words], dtype=np.uint32))
         if np.count_nonzero(hits.holding) == 1:
-            about[hits.rows] = 1
+            about[hits.rows] = self._weights.subject
         return about
 
     def _add_vectors(self, embedded: QueryVectors) -> None:

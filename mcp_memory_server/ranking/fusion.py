@@ -24,8 +24,9 @@ class Weights:
     """BM25 over stems, related words included."""
     trigrams: float = 0.3
     """Shared character trigrams: misspellings, compounds, inflections that the stemmer misses."""
-    feedback: float = 0.1
-    """BM25 for what the best records have in common. Helps most where a record has no thread and no date."""
+    feedback: float = 0.15
+    """BM25 for what the best records have in common; only among records that tell of no thread, since where there are
+    threads the neighbours tell the same and more."""
     pooled: float = 0.0
     """Cosine of the pooled vectors."""
     tokens: float = 0.0
@@ -50,16 +51,21 @@ WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.1, pooled=0.3, 
 """Token vectors of the same model order records better than its pooled vector, above all longer ones."""
 
 
-def min_max(values: NDArray[np.float32], rows: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
-    """Scaled to 0..1 over these rows (all of them by default), 0 elsewhere; if all are equal, 1 for any above 0."""
+def min_max(
+    values: NDArray[np.float32], rows: NDArray[np.bool_] | None = None, weight: float = 1.0
+) -> NDArray[np.float32]:
+    """Scaled to 0..`weight` over these rows (all by default), 0 elsewhere.
+
+    Where all are equal, those above nought get the whole weight: equal scores are no reason to drop any.
+    """
     chosen = values if rows is None else values[rows]
     if not len(chosen):
         return np.zeros(len(values), dtype=np.float32)
     low, high = float(chosen.min()), float(chosen.max())
     if high - low <= 1e-9:
-        scaled = (values > 0).astype(np.float32)
+        scaled = np.multiply(values > 0, weight, dtype=np.float32)
     else:
-        scaled = (values - np.float32(low)) * np.float32(1 / (high - low))
+        scaled = (values - np.float32(low)) * np.float32(weight / (high - low))
     return scaled if rows is None else np.where(rows, scaled, np.float32(0))
 
 

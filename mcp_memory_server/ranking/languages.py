@@ -5,7 +5,6 @@ never the only form of a word (see `text.forms`): a wrong guess costs a little, 
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
@@ -52,17 +51,16 @@ def detect_language(text: str, folded_words: Iterable[str], default: str = DEFAU
     if len(candidates) == 1:
         return candidates[0]
     known = _languages_of_stop_word()
-    votes: Counter[str] = Counter()
+    votes: dict[str, int] = {}
     for word in folded_words:
-        votes.update(known.get(word, ()))
+        for language in known.get(word, ()):
+            votes[language] = votes.get(language, 0) + 1
     if candidates:
-        return max(candidates, key=lambda language: (votes[language], language == candidates[0]))
-    for language in _OTHER_SCRIPTS:
-        votes.pop(language, None)
-    best = max(votes.values(), default=0)
-    if votes[default] == best:
+        return max(candidates, key=lambda language: (votes.get(language, 0), language == candidates[0]))
+    best = max((count for language, count in votes.items() if language not in _OTHER_SCRIPTS), default=0)
+    if votes.get(default, 0) == best:
         return default
-    return min(language for language, count in votes.items() if count == best)
+    return min(language for language, count in votes.items() if count == best and language not in _OTHER_SCRIPTS)
 
 
 def stem(word: str, language: str) -> str:

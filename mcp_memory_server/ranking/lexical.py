@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .caller import Caller
 from .postings import Hits
 from .related import related_stems
-from .signature import hash_term, trigram_hashes
+from .signature import hash_forms, trigram_hashes
 from .text import QueryText
 
 # Facts are short: saturation comes early, and a longer fact is rarely padded, so length counts little.
@@ -49,7 +49,7 @@ class LexicalMatch:
 
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     """Score all rows by the words of a question."""
-    pairs = [(number, hash_term(form)) for number, forms in enumerate(query.words) for form in forms]
+    pairs = [(number, form) for number, forms in enumerate(query.words) for form in hash_forms(forms)]
     word_of_form = np.array([number for number, _ in pairs], dtype=np.int64)
     hashes = np.array([form for _, form in pairs], dtype=np.uint32)
     found, often = caller.find_terms(hashes)
@@ -79,7 +79,7 @@ def rarity(holding: NDArray[np.int64], count: int) -> NDArray[np.float32]:
 
 def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.float32]:
     """The idf of each word by the commonest of its forms."""
-    pairs = [(number, hash_term(form)) for number, forms in enumerate(words) for form in forms]
+    pairs = [(number, form) for number, forms in enumerate(words) for form in hash_forms(forms)]
     hits, _ = caller.find_terms(np.array([form for _, form in pairs], dtype=np.uint32))
     holding = np.zeros(len(words), dtype=np.int64)
     np.maximum.at(holding, np.array([number for number, _ in pairs], dtype=np.int64), hits.holding)
@@ -128,7 +128,7 @@ def _related_score(
     """For rows without a word of the question, what the best word related to it is worth; summed over words."""
     table = related_stems()
     pairs = [
-        (number, hash_term(other)) for number, forms in enumerate(query.words) for other in table.get(forms[-1], ())
+        (number, other) for number, forms in enumerate(query.words) for other in hash_forms(table.get(forms[-1], ()))
     ]
     if not pairs:
         return None

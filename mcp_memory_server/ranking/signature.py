@@ -8,17 +8,18 @@ equal hashes in every process. Layout, little-endian:
 """
 
 import struct
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .languages import DEFAULT_LANGUAGE
 from .normalise import composed, fold
-from .text import MAX_TEXT_CHARS, forms_of_text
+from .text import MAX_TEXT_CHARS, Forms, forms_of_text
 from .words import spaced
 
 SIGNATURE_VERSION: Final = 1
@@ -49,12 +50,13 @@ def encode_signature(
     (a Snowball name); it is detected when not given.
     """
     passage = _passage(key, text, tags, subject)
-    frequencies: Counter[int] = Counter()
+    frequencies: dict[int, int] = {}
     word_count = 0
     for forms in forms_of_text(passage, language):
         word_count += 1
-        frequencies.update(hash_term(form) for form in forms)
-    about = [hash_term(form) for form in _subject_words(subject)]
+        for term in hash_forms(forms):
+            frequencies[term] = frequencies.get(term, 0) + 1
+    about = [hash_forms(forms)[0] for forms in _subject_words(subject)]
     grams = trigram_hashes(passage)[:_MOST]
     kept = list(frequencies.items())[:_MOST]
     return b"".join(
@@ -63,7 +65,7 @@ def encode_signature(
             np.array(about, dtype="<u4").tobytes(),
             np.array([term for term, _ in kept], dtype="<u4").tobytes(),
             grams.astype("<u2").tobytes(),
-            bytes(min(count, 255) for _, count in kept),
+            bytes([min(count, 255) for _, count in kept]),
         )
     )
 
@@ -89,6 +91,12 @@ def hash_term(term: str) -> int:
     return crc32(term.encode())
 
 
+@lru_cache(maxsize=16_384)
+def hash_forms(forms: Forms) -> tuple[int, ...]:
+    """The hashes of one word's forms."""
+    return tuple(map(hash_term, forms))
+
+
 def trigram_hashes(text: str) -> NDArray[np.uint16]:
     """The distinct character trigrams of a text's words as 16-bit hashes, ascending.
 
@@ -109,7 +117,6 @@ def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> s
     return "\n".join(part for part in (key, named, *tags) if part)
 
 
-def _subject_words(subject: str | None) -> list[str]:
-    if not subject:
-        return []
-    return list(dict.fromkeys(forms[0] for forms in forms_of_text(subject)))[:_MOST_SUBJECT_TERMS]
+def _subject_words(subject: str | None) -> list[Forms]:
+    """The words of a name, which no language inflects for us."""
+    return list(dict.fromkeys(forms_of_text(subject, DEFAULT_LANGUAGE)))[:_MOST_SUBJECT_TERMS] if subject else []

@@ -38,7 +38,7 @@ def forms_of_text(text: str, language: str | None = None) -> Iterator[Forms]:
     """The forms of each word of a text, repeats and stop words included, in order."""
     clear = composed(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
     words = list(written_words(clear))
-    known = language or detect_language(clear, (_folded(word) for word in words))
+    known = language or detect_language(clear, map(_folded, words))
     return (_forms(word, known) for word in words)
 
 
