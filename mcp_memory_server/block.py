@@ -12,7 +12,8 @@ from itertools import chain
 from typing import Final
 
 from .digest import DigestEntry
-from .records import visible_line
+from .identity import MAX_SCOPE_CHARS
+from .records import MAX_KEY_CHARS, visible_line
 
 FENCE_OPEN: Final = "<memory>"
 FENCE_CLOSE: Final = "</memory>"
@@ -59,11 +60,16 @@ def harmless_text(text: str, max_chars: int | None = None) -> str:
 
 
 def _harmless_key(key: str) -> str:
-    return _UNSAFE_IN_KEY.sub("_", harmless_text(key)) or "_"
+    return _shortened(_UNSAFE_IN_KEY.sub("_", harmless_text(key)), MAX_KEY_CHARS) or "_"
 
 
 def _harmless_scope(scope: str) -> str:
-    return _UNSAFE_IN_SCOPE.sub("_", harmless_text(scope)) or "_"
+    return _shortened(_UNSAFE_IN_SCOPE.sub("_", harmless_text(scope)), MAX_SCOPE_CHARS) or "_"
+
+
+def _shortened(name: str, max_chars: int) -> str:
+    """Only a foreign provider holds names that are too long; the size of the block must not be theirs to choose."""
+    return name if len(name) <= max_chars else f"{name[: max_chars - 1]}…"
 
 
 def entry_lines(entry: DigestEntry, max_fact_chars: int | None = None) -> list[str]:
@@ -103,9 +109,7 @@ def render_block(
         if section:
             parts.append(_section(heading, section, max_fact_chars))
     if not held:
-        parts.append(
-            "Nothing is remembered here yet." if not partial else "Nothing that is remembered fits this request."
-        )
+        parts.append(_NOTHING_FITS if partial else _NOTHING_YET)
     return "\n\n".join([f"{FENCE_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{FENCE_CLOSE}"
 
 

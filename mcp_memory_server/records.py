@@ -188,7 +188,8 @@ def normal_key(key: str, argument: str = "key") -> str:
     collapsed = _SPACES.sub(" ", unicodedata.normalize("NFC", key)).strip()
     if any(unicodedata.category(char) == "Cc" for char in collapsed):
         raise InvalidInput.of(argument, f"holds a control character: {echo(key)}")
-    line = visible_line(collapsed)
+    # Once more: a character that shows nothing may have stood between two spaces.
+    line = _SPACES.sub(" ", visible_line(collapsed))
     if not line:
         raise InvalidInput.of(argument, "is blank; name what the fact is about, such as fiscal-year")
     if len(line) > MAX_KEY_CHARS:
