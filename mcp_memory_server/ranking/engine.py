@@ -25,6 +25,8 @@ _PASSAGE_RADIUS: Final = 8
 # written this near to a named date comes along too.
 _GOOD_NEIGHBOUR: Final = 0.7
 _NEAR_DATE: Final = 0.5
+# Scores that differ by less are rounding, and tie.
+_DECIMALS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ def rank(
     Empty when nothing in the blocks has to do with the question. Ties go to the newer record, then to the
     higher number, so that equal blocks give equal answers. Nothing but these blocks moves the result.
     """
-    caller = Caller(blocks)
-    if not caller.count or limit < 1:
+    if limit < 1 or not any(map(len, blocks)):
         return []
+    caller = Caller(blocks)
     ranking = _Ranking(caller, question, weights or _weights_for(question.embedded))
     return ranking.best(limit)
 
@@ -99,7 +101,7 @@ class _Ranking:
         caller = self._caller
         own = _summed(self._own)
         signals = self._signals(own)
-        score = _summed(signals)
+        score = _summed(signals).round(_DECIMALS)
         eligible = self._eligible
         if caller.has_threads:
             anchors = eligible & (own >= np.float32(_GOOD_NEIGHBOUR) * own.max())

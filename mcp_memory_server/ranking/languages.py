@@ -26,6 +26,8 @@ _BY_SCRIPT: Final = (
     (re.compile("[\u0530-\u058f]"), ("armenian",)),
 )
 _OTHER_SCRIPTS: Final = frozenset(language for _, languages in _BY_SCRIPT for language in languages)
+# In the order of the lists: the more widely written language wins a tie.
+_LATIN: Final = tuple(language for language in STOP_WORDS if language not in _OTHER_SCRIPTS)
 
 
 @cache
@@ -57,10 +59,10 @@ def detect_language(text: str, folded_words: Iterable[str], default: str = DEFAU
             votes[language] = votes.get(language, 0) + 1
     if candidates:
         return max(candidates, key=lambda language: (votes.get(language, 0), language == candidates[0]))
-    best = max((count for language, count in votes.items() if language not in _OTHER_SCRIPTS), default=0)
+    best = max(votes.get(language, 0) for language in _LATIN)
     if votes.get(default, 0) == best:
         return default
-    return min(language for language, count in votes.items() if count == best and language not in _OTHER_SCRIPTS)
+    return next(language for language in _LATIN if votes.get(language) == best)
 
 
 def stem(word: str, language: str) -> str:

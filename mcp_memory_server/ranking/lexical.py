@@ -59,7 +59,8 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     np.maximum.at(frequencies, (hits.wanted, hits.rows), often)
     holding = np.count_nonzero(frequencies, axis=1)
     idf = rarity(holding, caller.count)
-    words = idf @ _saturated(frequencies, 1 - _B + _B * caller.relative_lengths)
+    # Summed word by word, not as a matrix product, whose rounding depends on where a row stands: equal rows must tie.
+    words = (idf[:, np.newaxis] * _saturated(frequencies, 1 - _B + _B * caller.relative_lengths)).sum(axis=0)
     evidence = np.zeros(len(caller), dtype=np.bool_)
     evidence[hits.rows] = True
     related = _related_score(caller, query, frequencies, idf) if query.language == "english" else None

@@ -53,7 +53,7 @@ def encode_signature(
     frequencies: dict[int, int] = {}
     word_count = 0
     for forms in forms_of_text(passage, language):
-        word_count += 1
+        word_count += forms[0][:1].isalnum()
         for term in hash_forms(forms):
             frequencies[term] = frequencies.get(term, 0) + 1
     about = [hash_forms(forms)[0] for forms in _subject_words(subject)]

@@ -76,5 +76,5 @@ class ThreadOrder:
         reach = np.zeros((len(weights), len(self.place) + 1), dtype=np.int8)
         np.add.at(reach, (terms, from_place), np.int8(1))
         np.subtract.at(reach, (terms, to_place), np.int8(1))
-        held = (np.cumsum(reach, axis=1, dtype=np.int8)[:, :-1] > 0).astype(np.float32)
-        return (weights @ held)[self.place]
+        held = np.cumsum(reach, axis=1, dtype=np.int8)[:, :-1] > 0
+        return (weights[:, np.newaxis] * held).sum(axis=0)[self.place]
