@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -21,6 +21,7 @@ import anyio
 import mcp_types as types
 from anyio.from_thread import run as run_in_loop
 from anyio.lowlevel import current_token
+from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
@@ -40,15 +41,13 @@ _CLOSED: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 async def run_stdio(server: Server[ConnectionState]) -> int:
     """Serve one client until it closes its end or a signal comes; the exit status that the process should have."""
     caught: list[signal.Signals] = []
-    async with (
-        _lines_of_stdin() as lines,
-        stdio_server(stdin=cast("Any", lines)) as (read, write),
-        anyio.create_task_group() as tasks,
-    ):
-        tasks.start_soon(_cancel_on_signal, tasks.cancel_scope, caught)
-        messages = cast("Any", _AnsweringStream(read, write))
-        await server.run(messages, write, server.create_initialization_options())
-        tasks.cancel_scope.cancel()
+    async with _lines_of_stdin() as lines, stdio_server(stdin=cast("Any", lines)) as (read, write):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_cancel_on_signal, tasks.cancel_scope, caught)
+            messages = cast("Any", _AnsweringStream(read, write))
+            await server.run(messages, write, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
+        lines.close()  # the SDK's transport waits for the end of its input
     return 128 + caught[0] if caught else 0
 
 
@@ -65,7 +64,7 @@ async def _cancel_on_signal(scope: anyio.CancelScope, caught: list[signal.Signal
 
 
 @asynccontextmanager
-async def _lines_of_stdin() -> AsyncGenerator[AsyncIterator[str]]:
+async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
     """The lines of standard input, read by a thread that nobody has to wait for.
 
     Bytes that are no UTF-8 become lone surrogates, which no JSON decoder lets pass: such a line is answered as
