@@ -47,6 +47,7 @@ class Group(StrEnum):
     BROWSE = "browse"
     CHANGES = "changes"
     RESTORE = "restore"
+    MAINTAIN = "maintain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -453,6 +454,30 @@ class RestoringProvider(WritingProvider, Protocol):
         ...
 
 
+# --- maintain -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The state of a store, for its operator only: facts by name, what is wrong, and what is worth knowing.
+
+    Each fault says what to do about it. None of it holds a record's text.
+    """
+
+    details: Mapping[str, str | int]
+    faults: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+class MaintainedProvider(MemoryProvider, Protocol):
+    async def examine(self) -> Condition:
+        """Look at all of the store. What can be mended is, and pending erasures are completed, before that.
+
+        It takes as long as reading everything; a sound store stays as it is.
+        """
+        ...
+
+
 # --- asking the declaration ---------------------------------------------------------------------------
 
 
@@ -479,6 +504,10 @@ def can_browse(provider: MemoryProvider) -> TypeGuard[BrowsingProvider]:
 
 def reports_changes(provider: MemoryProvider) -> TypeGuard[ChangingProvider]:
     return Group.CHANGES in provider.capabilities.groups
+
+
+def is_maintained(provider: MemoryProvider) -> TypeGuard[MaintainedProvider]:
+    return Group.MAINTAIN in provider.capabilities.groups
 
 
 def can_restore(provider: MemoryProvider) -> TypeGuard[RestoringProvider]:

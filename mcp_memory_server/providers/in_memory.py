@@ -24,6 +24,7 @@ from .base import (
     Capabilities,
     Change,
     ChangeBatch,
+    Condition,
     ForgetRequest,
     Forgotten,
     Group,
@@ -204,6 +205,10 @@ class InMemoryProvider:
         await self._enter()
         return self._changes.since(after)
 
+    async def examine(self) -> Condition:
+        await self._enter()
+        return Condition({"records": len(self._places), "audit_lines": len(self.audit)})
+
     async def restore(self, request: RestoreRequest) -> int:
         await self._enter()
         check_restorable(request)
@@ -244,10 +249,7 @@ class InMemoryProvider:
         record = versions[-1]
         self._held.setdefault(record.scope, {})[record.key] = versions
         self._places[record.id] = (record.scope, record.key)
-        if record.status == "active":
-            self._index.put(record)
-        else:
-            self._index.remove(record)
+        self._index.put(record)
 
     def _remove(self, record: MemoryRecord) -> None:
         at_scope = self._held[record.scope]

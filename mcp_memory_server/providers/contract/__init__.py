@@ -20,6 +20,7 @@ from . import (
     journaling,
     lifecycle,
     listing,
+    maintaining,
     restoring,
     scopes,
     searching,
@@ -48,6 +49,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         browsing,
         changing,
         restoring,
+        maintaining,
     )
     for value in vars(module).values()
     if isinstance(value, Check)

@@ -41,6 +41,7 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.BROWSE: {"page": (PageRequest(ANN, limit=1),), "scopes": (), "stats": ((ANN,),)},
     Group.CHANGES: {"changes": (None,)},
     Group.RESTORE: {"restore": (RestoreRequest((), at=minute(0)),)},
+    Group.MAINTAIN: {"examine": ()},
 }
 """Every call of every optional group, with arguments that any provider of that group takes."""
 

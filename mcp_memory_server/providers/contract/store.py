@@ -12,6 +12,7 @@ from mcp_memory_server.providers.base import (
     BrowsingProvider,
     ChangingProvider,
     JournalingProvider,
+    MaintainedProvider,
     MemoryProvider,
     RestoringProvider,
     SearchingProvider,
@@ -38,7 +39,13 @@ class Store:
 
 
 class EveryGroup(
-    SearchingProvider, RestoringProvider, JournalingProvider, BrowsingProvider, ChangingProvider, Protocol
+    SearchingProvider,
+    RestoringProvider,
+    JournalingProvider,
+    BrowsingProvider,
+    ChangingProvider,
+    MaintainedProvider,
+    Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from mcp_memory_server.errors import StoreBusy, StoreError
 from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
+    Condition,
     Erasure,
     ForgetRequest,
     Forgotten,
@@ -40,7 +42,7 @@ from mcp_memory_server.providers.signatures import signature_of
 from mcp_memory_server.providers.versions import check_restorable
 from mcp_memory_server.records import MemoryRecord
 
-from . import changes, files, forgetting, history, journal, reading, restoring, search, writing
+from . import changes, examining, files, forgetting, history, journal, reading, restoring, search, writing
 from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
 
 __all__ = ["SqliteProvider", "open_sqlite"]
@@ -158,6 +160,12 @@ class SqliteProvider:
             return 0
         clean = await self._database.maintain(lambda db: forgetting.scrub(db, self.path, None, tickets))
         return len(tickets) if clean else 0
+
+    async def examine(self) -> Condition:
+        await self._database.mend()
+        with contextlib.suppress(StoreBusy):  # then the condition says so
+            await self.complete_erasures()
+        return await self._database.maintain(lambda db: examining.condition(db, self.path))
 
     async def keep_erasing(self) -> None:
         """Complete what an erasure of any process had to leave, every few seconds, until cancelled."""

@@ -134,6 +134,13 @@ class Database:
                     return result
         raise AssertionError("unreachable")
 
+    async def mend(self) -> None:
+        """Look at every page now, and save what can be read where one is damaged."""
+        with mapped_errors(self.path, self.busy_timeout_s):
+            if await anyio.to_thread.run_sync(self._is_damaged):
+                logger.error("the store %s is damaged; saving what can be read", self.path)
+                await self._reopen(damaged=True)
+
     async def open(self) -> None:
         with mapped_errors(self.path, self.busy_timeout_s):
             await self._reopen()
