@@ -26,6 +26,7 @@ class Alphabet:
     masks: dict[CharSet, int]
     _borders: tuple[int, ...]
     _atoms: tuple[int, ...]
+    _last: int
 
     @property
     def edge(self) -> int:
@@ -40,6 +41,14 @@ class Alphabet:
     def atom_of(self, code: int) -> int:
         """The atom that holds the code point."""
         return self._atoms[bisect_right(self._borders, code) - 1]
+
+
+    def character_beyond(self, atom: int, code: int) -> int:
+        """A member of the atom above the code point where there is one, else the usual one."""
+        for low, high, number in zip(self._borders, (*self._borders[1:], self._last + 1), self._atoms, strict=True):
+            if number == atom and high - 1 > code:
+                return max(low, code + 1)
+        return self.characters[atom]
 
 
 def build_alphabet(sets: Iterable[CharSet], last: int, budget: Budget) -> Alphabet:
@@ -72,7 +81,7 @@ def build_alphabet(sets: Iterable[CharSet], last: int, budget: Budget) -> Alphab
     found = list(signatures)
     masks = _masks(distinct, [found[old] for old in ranked], budget)
     characters = tuple(best[old][1] for old in ranked)
-    return Alphabet(characters, masks, tuple(borders), tuple(place[atom] for atom in atoms))
+    return Alphabet(characters, masks, tuple(borders), tuple(place[atom] for atom in atoms), last)
 
 
 def _masks(sets: list[CharSet], signatures: list[int], budget: Budget) -> dict[CharSet, int]:

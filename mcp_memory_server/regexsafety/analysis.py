@@ -8,7 +8,7 @@ from itertools import islice
 
 from . import syntax
 from .alphabet import Alphabet, build_alphabet
-from .ambiguity import Ambiguity, AmbiguityFinder, Word
+from .ambiguity import Ambiguity, AmbiguityFinder, Link, Word
 from .attack import Attack, Growth, measure_growth
 from .automaton import Automaton, build_automaton
 from .budget import Budget, BudgetExceeded, Limits
@@ -57,6 +57,8 @@ class AnalysisResult:
     worst: Confirmed | None
     exhausted: str | None
     alphabet: Alphabet | None
+    cost: int = 0
+    """Steps taken, over all budgets."""
 
 
 def character_sets(tree: syntax.Node) -> Iterator[syntax.CharSet]:
@@ -84,31 +86,40 @@ def analyse(parsed: ParsedPattern, casing: Casing, limits: Limits) -> AnalysisRe
     try:
         return _Analysis(parsed, casing, limits).run()
     except BudgetExceeded as exceeded:
-        return AnalysisResult(None, exceeded.stage, None)
+        return AnalysisResult(None, exceeded.stage, None, limits.edges)
 
 
 class _Analysis:
     def __init__(self, parsed: ParsedPattern, casing: Casing, limits: Limits) -> None:
+        self._allowed: list[tuple[Budget, int]] = []
         self._parsed = parsed
         self._limits = limits
         self._tree = parsed.tree
         self._fold = canonical(casing)
         self._alphabet = build_alphabet(
-            character_sets(parsed.tree), parsed.last_code, Budget("alphabet", limits.edges)
+            character_sets(parsed.tree), parsed.last_code, self._allow("alphabet", limits.edges)
         )
         self._unroll = next(
             (step for step in _UNROLL_STEPS if unrolled_size(parsed.tree, step) <= limits.positions), UNROLL_ALWAYS
         )
-        self._pump_budget = Budget("pump search", limits.pump_steps)
+        self._pump_budget = self._allow("pump search", limits.pump_steps)
         self._measured: set[Attack] = set()
         self._exact: Program | None = None
         self._paths: PathCounter | None = None
-        self._counted = Budget("step counting", limits.counted_steps)
+        self._counted = self._allow("step counting", limits.counted_steps)
         backsearch = v8_backsearch(parsed.tree) if parsed.conditional_captures else None
         self._backsearch = backsearch
         self._search = not parsed.sticky and backsearch is None
         self._worst: Confirmed | None = None
         self._exhausted: str | None = None
+
+    def _allow(self, stage: str, steps: int) -> Budget:
+        budget = Budget(stage, steps)
+        self._allowed.append((budget, steps))
+        return budget
+
+    def _cost(self) -> int:
+        return sum(granted - budget.left for budget, granted in self._allowed)
 
     def _compile(self, unroll: int, exact: bool) -> Program:
         options = CompileOptions(unroll, exact, self._parsed.conditional_captures, self._limits.instructions)
@@ -128,14 +139,14 @@ class _Analysis:
             self._probe()
         if self._worst is None and ways(self._tree, once=True)[0] > _MANY_WAYS:
             self._probe_explosion()
-        return AnalysisResult(self._worst, self._exhausted, self._alphabet)
+        return AnalysisResult(self._worst, self._exhausted, self._alphabet, self._cost())
 
     def _is_exponential(self) -> bool:
         return self._worst is not None and self._worst.growth.exponential
 
     def _probe(self) -> None:
         """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
-        self._counted = Budget("probing", self._limits.probe_steps)
+        self._counted = self._allow("probing", self._limits.probe_steps)
         try:
             for probe in probes(self._tree, self._alphabet):
                 if self._looks_super_linear(probe.attack):
@@ -157,7 +168,7 @@ class _Analysis:
 
     def _probe_explosion(self) -> None:
         """Finite patterns that are tried in astronomically many ways before their end."""
-        self._counted = Budget("path counting", self._limits.probe_steps)
+        self._counted = self._allow("path counting", self._limits.probe_steps)
         for probe in uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS):
             for pumps in (16, 32, 64):
                 steps = self._count_steps(probe.attack.atoms(pumps))
@@ -177,7 +188,7 @@ class _Analysis:
         if self._is_exponential():
             return
         try:
-            automaton = build_automaton(program, Budget("automaton", self._limits.edges), self._search, failing)
+            automaton = build_automaton(program, self._allow("automaton", self._limits.edges), self._search, failing)
             if not program.relaxed and self._paths is None and self._backsearch is None:
                 self._paths = PathCounter(automaton)
             self._judge(automaton)
@@ -188,9 +199,9 @@ class _Analysis:
         for exponential in (True, False):
             if not exponential and automaton.failing_looks and self._worst is not None:
                 return
-            finder = AmbiguityFinder(automaton, Budget("ambiguity", self._limits.pairs))
+            finder = AmbiguityFinder(automaton, self._allow("ambiguity", self._limits.pairs))
             witnesses = WitnessFinder(
-                automaton, finder, Budget("witness", self._limits.witness_steps), self._pump_budget
+                automaton, finder, self._allow("witness", self._limits.witness_steps), self._pump_budget
             )
             candidates = finder.exponential() if exponential else finder.polynomial()
             try:
@@ -266,11 +277,49 @@ class _Analysis:
 
 
 def guilty_loop(automaton: Automaton, ambiguity: Ambiguity) -> Span | None:
-    """The repetition around the last ambiguous state."""
-    program = automaton.program
+    """The repetition to show: around both ways of an exponential, around the last ambiguous state else."""
+    if ambiguity.exponential:
+        found = _common_loop(automaton, _states_on_the_way(automaton, ambiguity.links[0]), several_ways=True)
+        if found is not None:
+            return found
     for link in reversed(ambiguity.links):
         for state in (link.target, link.source):
-            instruction = automaton.instructions[state]
-            if instruction >= 0 and program.loop_of[instruction] != NOWHERE:
-                return program.loops[program.loop_of[instruction]].span
+            found = _common_loop(automaton, {state})
+            if found is not None:
+                return found
     return None
+
+
+def _states_on_the_way(automaton: Automaton, link: Link) -> set[int]:
+    """The states on any way by which the link's word leads from its source back to it."""
+    layers: list[set[int]] = [{link.source}]
+    for atom in link.word:
+        layers.append({target for state in layers[-1] for target, mask in automaton.edges[state] if mask >> atom & 1})
+    back = {link.target}
+    found = set(back)
+    for layer, atom in zip(reversed(layers[:-1]), reversed(link.word), strict=True):
+        back = {
+            state
+            for state in layer
+            if any(target in back and mask >> atom & 1 for target, mask in automaton.edges[state])
+        }
+        found |= back
+    return found
+
+
+def _common_loop(automaton: Automaton, states: set[int], several_ways: bool = False) -> Span | None:
+    """The innermost repetition around all the states; with ``several_ways`` one that can run in several ways."""
+    program = automaton.program
+    chains: list[list[int]] = []
+    for state in states:
+        instruction = automaton.instructions[state]
+        number = NOWHERE if instruction < 0 else program.loop_of[instruction]
+        chain: list[int] = []
+        while number != NOWHERE:
+            chain.append(number)
+            number = program.loops[number].parent
+        chains.append(chain)
+    shared = [number for number in chains[0] if all(number in chain for chain in chains)]
+    if several_ways:
+        shared = [number for number in shared if not program.loops[number].one_character] or shared
+    return program.loops[shared[0]].span if shared else None

@@ -304,5 +304,5 @@ class _Compiler:
         known = self._loop_numbers.get(id(node))
         if known is None:
             known = self._loop_numbers[id(node)] = len(self._program.loops)
-            self._program.loops.append(Loop(node.span, self._loop))
+            self._program.loops.append(Loop(node.span, self._loop, isinstance(node.body, syntax.Chars)))
         return known

@@ -87,6 +87,8 @@ class Loop:
 
     span: Span
     parent: int
+    one_character: bool
+    """Whether a round is one character of one set: such a loop alone is never ambiguous."""
 
 
 @dataclass(slots=True)

@@ -9,6 +9,8 @@ from .syntax import Span
 
 VerdictName: TypeAlias = Literal["safe", "polynomial", "exponential", "invalid", "unknown"]
 
+Dialect: TypeAlias = Literal["ecma", "python"]
+
 
 @dataclass(frozen=True, slots=True)
 class Witness:
@@ -45,7 +47,7 @@ class PatternVerdict:
 
     pattern: str
     flags: str
-    dialect: str
+    dialect: Dialect
     verdict: VerdictName
     reason: str
     """One sentence for a developer."""
@@ -55,7 +57,9 @@ class PatternVerdict:
     loop: Span | None = None
     """Where in the pattern the ambiguous repetition stands."""
     length_for_one_second: int | None = None
-    """Roughly how long an attack keeps a current engine busy for a second, in characters."""
+    """Roughly how long an attack must be to keep a current engine busy for a second, in characters."""
+    cost: int = 0
+    """The analysis steps that the verdict took."""
 
     @property
     def unsafe(self) -> bool:
