@@ -27,6 +27,8 @@ DEFAULT: Final = "default"
 # A shell would have replaced these; most hosts that start servers have none.
 _UNEXPANDED = re.compile(r"sqlite:///+(\$\w+|\$\{\w+\}|%\w+%)(?=[/\\]|$)")
 
+_PASSWORD = re.compile(r"(?<=//)([^/@:]*):.*@")
+
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
@@ -168,6 +170,11 @@ class Settings(BaseSettings):
         """A request of the configured actor in the configured project."""
         return RequestContext(self.identity, self.project, thread_id)
 
+    @property
+    def shown_url(self) -> str:
+        """The store's URL as it may be printed and logged: without what could be a password."""
+        return _PASSWORD.sub(r"\1:…@", self.url)
+
     def origin(self, name: str) -> str:
         """Where a setting's value came from: a flag, a variable or a file by name, or `DEFAULT`."""
         return self._origins.get(name, DEFAULT)
@@ -263,3 +270,9 @@ def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
         works = Settings.model_fields[name].description if name in Settings.model_fields else "leave it out"
         sentences[name] = f"The setting {name} ({origins.get(name, DEFAULT)}) {wrong}: give {works}."
     return " ".join(sentences.values())
+
+
+def unknown_variables() -> list[str]:
+    """Variables with our prefix that name no setting: most likely misspelt."""
+    known = {f"{ENV_PREFIX}{name.upper()}" for name in (*Settings.model_fields, "config")}
+    return sorted(name for name in os.environ if name.startswith(ENV_PREFIX) and name not in known)

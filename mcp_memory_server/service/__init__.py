@@ -9,7 +9,7 @@ from typing import Self, Unpack
 
 from mcp_memory_server.block import render_block
 from mcp_memory_server.identity import RequestContext, ScopeResolver
-from mcp_memory_server.providers.base import Group, MemoryProvider, Stats
+from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, Stats
 from mcp_memory_server.records import MemoryRecord
 
 from . import browse, exchange, operate, wiring
@@ -181,6 +181,10 @@ class MemoryService:
     ) -> MemoryRecord:
         """See `operate.pin`."""
         return await operate.pin(self._wiring, context, record_id, pinned=pinned, elevated=elevated)
+
+    async def examine(self) -> Condition:
+        """See `operate.examine`."""
+        return await operate.examine(self._wiring)
 
     async def take_in(
         self,

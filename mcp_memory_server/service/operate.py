@@ -8,6 +8,7 @@ from mcp_memory_server.errors import NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
+    Condition,
     ListRequest,
     MemoryProvider,
     PinRequest,
@@ -15,6 +16,7 @@ from mcp_memory_server.providers.base import (
     can_browse,
     can_restore,
     can_write,
+    is_maintained,
 )
 from mcp_memory_server.records import MemoryRecord
 
@@ -60,6 +62,18 @@ async def pin(
     if record is None:
         raise NotFound("memory", record_id, "List them with `mcp-memory-server list`.")
     return record
+
+
+async def examine(wiring: Wiring) -> Condition:
+    """The state of the store, with what could be mended mended. For operators: it tells of all scopes.
+
+    Raises:
+        NotSupported, StoreError
+    """
+    provider = wiring.provider
+    if not is_maintained(provider):
+        raise NotSupported(provider.capabilities.provider, "be examined", "Use its own tools.")
+    return await provider.examine()
 
 
 async def take_in(

@@ -33,7 +33,10 @@ def path_of(url: str) -> Path:
         raise ConfigurationError("The SQLite URL holds a NUL character.")
     if raw.endswith(("/", os.sep)):
         raise ConfigurationError(f"The SQLite URL names a folder: {echo(raw)}. Add a file name, such as memory.db.")
-    path = Path(os.path.abspath(Path(raw).expanduser()))
+    try:
+        path = Path(os.path.abspath(Path(raw).expanduser()))
+    except RuntimeError:
+        raise ConfigurationError(f"The SQLite URL begins with a home folder that nobody has: {echo(raw)}.") from None
     if path.is_dir():
         raise ConfigurationError(f"The SQLite URL names a folder: {echo(str(path))}. Add a file name to it.")
     return path
