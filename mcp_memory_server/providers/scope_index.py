@@ -30,18 +30,22 @@ class ScopeIndex:
         self._changed: dict[str, dict[int, MemoryRecord | None]] = {}
 
     def put(self, record: MemoryRecord) -> None:
-        """The record is now current and may be found."""
+        """The record is now current, and may be found when it is active."""
         number = self._numbers.get(record.id)
         if number is None:
             number = self._numbers[record.id] = next(self._next_number)
-        self._changed.setdefault(record.scope, {})[number] = record
+        if record.status == "active":
+            self._changed.setdefault(record.scope, {})[number] = record
+        else:
+            self._withdraw(record.scope, number)
 
     def remove(self, record: MemoryRecord) -> None:
-        """The record may not be found any more; nothing of it stays here."""
-        number = self._numbers.pop(record.id, None)
-        if number is not None:
-            self._changed.setdefault(record.scope, {})[number] = None
-            self._records.get(record.scope, {}).pop(number, None)
+        """The record is gone; nothing of it stays here."""
+        self._withdraw(record.scope, self._numbers.pop(record.id))
+
+    def _withdraw(self, scope: str, number: int) -> None:
+        self._changed.setdefault(scope, {})[number] = None
+        self._records.get(scope, {}).pop(number, None)
 
     def search(self, scopes: Sequence[str], query: str, limit: int, at: str) -> list[Hit]:
         """The records of the `limit` best keys at `scopes`, best first; nothing else is read to rank them."""
