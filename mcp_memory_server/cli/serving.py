@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from contextlib import aclosing
+from dataclasses import asdict
 
+import anyio
 import click
 
 from mcp_memory_server.config import load_settings
@@ -26,3 +30,34 @@ def serve_command(ctx: click.Context) -> None:
 
         status = serve_stdio(settings)
     ctx.exit(status)
+
+
+@click.command("demo")
+@setting_flags(hidden=True)
+@click.pass_context
+def demo_command(ctx: click.Context) -> None:
+    """Watch a real client use a scratch server.
+
+    It remembers at several scopes, recalls, corrects and forgets, and ends with the lines to paste into a client's
+    configuration. It touches nothing of yours.
+    """
+    # The client's side of the SDK takes a second to load.
+    from mcp_memory_server.client.demo import scenes  # noqa: PLC0415
+
+    from .demo_view import best_view  # noqa: PLC0415
+
+    as_json = Flags.of(ctx).json
+    view = best_view()
+    shown: list[dict[str, str]] = []
+
+    async def play() -> None:
+        async with aclosing(scenes()) as played:
+            async for scene in played:
+                if as_json:
+                    shown.append(asdict(scene))
+                else:
+                    view(scene)
+
+    anyio.run(play)
+    if as_json:
+        click.echo(json.dumps({"scenes": shown}, ensure_ascii=False))

@@ -1,0 +1,1 @@
+"""What attaches to servers as a client."""
