@@ -237,8 +237,8 @@ class SearchingProvider(MemoryProvider, Protocol):
         """The best-matching keys, best first, at most `limit` of them; no keys when nothing matches.
 
         Every active record that shares a returned key at the scopes comes along, and every active record of every
-        key that has a pinned one there. Pinned keys do not count toward `limit`; those that do not match stand
-        last, in digest order. The records of a key stand together. Ranking depends on active records at the
+        key that has a pinned one there. Pinned keys do not count toward `limit`; those that do not rank among
+        them stand last, in digest order. The records of a key stand together. Ranking depends on active records at the
         requested scopes only.
         """
         ...

@@ -95,15 +95,22 @@ async def pinned_keys_come_along_and_do_not_count(store: Store) -> None:
     async with opened(store) as provider:
         await _pin(provider, "name", "Ann Lee")
         await remember(provider, "name", "A. Lee", EVERYONE)
-        await _pin(provider, "language", "Answers about invoices are in French", EVERYONE)
+        await _pin(provider, "language", "Answers are in French", EVERYONE)
         for number in range(4):
-            await remember(provider, f"note {number}", f"invoice number {number}")
+            await remember(provider, f"note {number}", f"invoice number {number}", at=number)
         hits = await provider.search(question("invoice", ANN, EVERYONE, limit=2))
-        keys = _keys(hits)
-        assert sorted(key for key in keys if not key.startswith("note")) == ["language", "name"]
-        assert len([key for key in keys if key.startswith("note")]) == 2
-        assert [hit.record.text for hit in hits[-2:]] == ["Ann Lee", "A. Lee"]
-        assert len(hits) == len({hit.record.id for hit in hits})
+        assert _keys(hits) == ["note 3", "note 2", "name", "language"]
+        assert [hit.record.text for hit in hits[2:]] == ["Ann Lee", "A. Lee", "Answers are in French"]
+
+
+@check(Group.WRITE, Group.SEARCH)
+async def a_pinned_key_that_matches_stands_where_it_ranks(store: Store) -> None:
+    async with opened(store) as provider:
+        await _pin(provider, "invoices", "every invoice goes to accounting, each invoice twice")
+        await remember(provider, "parking", "the accounting car park")
+        hits = await provider.search(question("invoice to accounting twice", limit=1))
+        assert _keys(hits) == ["invoices", "parking"]
+        assert hits[0].score > hits[1].score
 
 
 @check(Group.WRITE, Group.SEARCH)

@@ -13,7 +13,7 @@ from mcp_memory_server.providers.base import (
     VersionRef,
     VersionsRequest,
 )
-from mcp_memory_server.records import MemoryOrigin
+from mcp_memory_server.records import MemoryOrigin, visible_line
 
 from .refusals import refusal
 from .registry import check
@@ -43,7 +43,8 @@ async def any_text_comes_back_as_it_was_written(store: Store) -> None:
     async with opened(store) as provider:
         for number, text in enumerate(ODD_TEXTS):
             origin = MemoryOrigin(author="agent", thread_id=text[:100])
-            written = await remember(provider, f"{number} {text[:80]}", text, tags=(text[:40],), origin=origin)
+            key = f"{number} {visible_line(text[:80])}"
+            written = await remember(provider, key, text, tags=(text[:40],), origin=origin)
             assert (written.text, written.tags, written.origin) == (text, (text[:40],), origin)
             assert (await listed(provider, keys=(written.key,))).records == (written,)
 
@@ -93,6 +94,18 @@ async def a_name_with_half_of_a_surrogate_pair_matches_nothing(store: Store) -> 
         assert await provider.forget(ForgetRequest(ANN, HALF_PAIR, by="ann", at=minute(1))) is None
         assert await provider.forget(ForgetRequest(HALF_PAIR, record.id, by="ann", at=minute(1))) is None
         assert await provider.pin(PinRequest(ANN, HALF_PAIR, pinned=True, at=minute(1))) is None
+
+
+@check(Group.WRITE)
+async def a_name_is_not_taken_for_its_beginning(store: Store) -> None:
+    """As by a database that ends a string at NUL, or trims it."""
+    async with opened(store) as provider:
+        record = await remember(provider, "key", "text")
+        for end in ("\x00", "\x00more", " ", "\n"):
+            assert (await listed(provider, keys=(f"key{end}",))).records == ()
+            assert (await listed(provider, ids=(f"{record.id}{end}",))).records == ()
+            assert (await listed(provider, f"{ANN}{end}")).records == ()
+            assert await provider.forget(ForgetRequest(ANN, f"{record.id}{end}", by="ann", at=minute(1))) is None
 
 
 @check(Group.HISTORY)
