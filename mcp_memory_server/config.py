@@ -27,7 +27,7 @@ DEFAULT: Final = "default"
 # A shell would have replaced these; most hosts that start servers have none.
 _UNEXPANDED = re.compile(r"sqlite:///+(\$\w+|\$\{\w+\}|%\w+%)(?=[/\\]|$)")
 
-_PASSWORD = re.compile(r"(?<=//)([^/@:]*):.*@")
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):.*@")
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
