@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from importlib.metadata import EntryPoint, entry_points
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 from mcp_memory_server.errors import ConfigurationError, echo
 
@@ -12,16 +13,34 @@ from .base import MemoryProvider
 
 ENTRY_POINT_GROUP: Final = "mcp_memory_server.providers"
 
-__all__ = ["ENTRY_POINT_GROUP", "open_provider", "provider_schemes"]
+__all__ = ["ENTRY_POINT_GROUP", "Opener", "open_provider", "provider_schemes"]
+
+Opener = Callable[[str], AbstractAsyncContextManager[MemoryProvider]]
+"""Takes the whole URL and returns an async context manager that yields the open provider."""
+
+# Not entry points: looking those up reads the metadata of every installed package, which would cost a prompt
+# hook more than everything else it does.
+_BUILT_IN: Final = {"memory": ("in_memory", "open_in_memory"), "sqlite": ("sqlite", "open_sqlite")}
 
 
-def provider_schemes() -> dict[str, EntryPoint]:
-    """The URL schemes that can be opened: ours and those of installed packages, by name.
+def provider_schemes() -> dict[str, Callable[[], Opener]]:
+    """The URL schemes that can be opened, ours and those of installed packages, each with what loads its opener.
 
-    A scheme is the name of an entry point in the group `mcp_memory_server.providers`. It points at a callable
-    that takes the whole URL and returns an async context manager yielding a `MemoryProvider`.
+    A package registers one as an entry point in the group `mcp_memory_server.providers`, named like the scheme.
+    Ours cannot be replaced.
     """
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINT_GROUP)}
+    from importlib.metadata import entry_points  # noqa: PLC0415  # see _BUILT_IN
+
+    installed: dict[str, Callable[[], Opener]] = {
+        entry.name: entry.load for entry in entry_points(group=ENTRY_POINT_GROUP)
+    }
+    return installed | {scheme: lambda scheme=scheme: _built_in(scheme) for scheme in _BUILT_IN}
+
+
+def _built_in(scheme: str) -> Opener:
+    module, name = _BUILT_IN[scheme]
+    opener: Any = getattr(import_module(f"{__name__}.{module}"), name)
+    return opener
 
 
 def open_provider(url: str) -> AbstractAsyncContextManager[MemoryProvider]:
@@ -31,10 +50,12 @@ def open_provider(url: str) -> AbstractAsyncContextManager[MemoryProvider]:
         ConfigurationError: the URL has no scheme, or one that no installed provider answers to.
     """
     scheme, separator, _ = url.partition("://")
+    if separator and scheme in _BUILT_IN:
+        return _built_in(scheme)(url)
     schemes = provider_schemes()
     if not separator or scheme not in schemes:
         known = ", ".join(f"{name}://" for name in sorted(schemes))
         # A URL may hold a password: only its scheme is shown.
         shown = echo(scheme) if separator else "without a scheme"
         raise ConfigurationError(f"No provider opens a store URL {shown}. Known: {known}. Example: sqlite:///memory.db")
-    return schemes[scheme].load()(url)
+    return schemes[scheme]()(url)
