@@ -31,6 +31,7 @@ _EXPLOSIVE = 10**5
 _GLANCE = 2.6
 """How the growth of the steps itself grows when the pumps double: 2 is linear, 4 is quadratic."""
 _UNIFORM_ATOMS = 8
+_MOST_PROBES = 400
 _FAIL_PASSES = 5
 _TRIED_CANDIDATES = 9
 _UNROLL_STEPS = (10**9, 256, 64, 16, UNROLL_ALWAYS)
@@ -105,6 +106,8 @@ class _Analysis:
         self._pump_budget = self._allow("pump search", limits.pump_steps)
         self._measured: set[Attack] = set()
         self._exact: Program | None = None
+        self._too_long = False
+        """Whether the exact program has been tried in vain."""
         self._paths: PathCounter | None = None
         self._counted = self._allow("step counting", limits.counted_steps)
         backsearch = v8_backsearch(parsed.tree) if parsed.conditional_captures else None
@@ -148,7 +151,7 @@ class _Analysis:
         """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
         self._counted = self._allow("probing", self._limits.probe_steps)
         try:
-            for probe in probes(self._tree, self._alphabet):
+            for probe in islice(probes(self._tree, self._alphabet), _MOST_PROBES):
                 if self._looks_super_linear(probe.attack):
                     self._note(probe.attack, probe.loop)
                 if self._is_exponential():
@@ -256,6 +259,9 @@ class _Analysis:
 
     def _run_engine(self, atoms: Word, budget: Budget) -> int:
         if self._exact is None:
+            if self._too_long:
+                raise BudgetExceeded("program size")
+            self._too_long = True
             self._exact = self._compile(self._unroll, exact=True)
         codes = [self._alphabet.characters[atom] for atom in atoms]
         counter = StepCounter(self._exact, Subject(codes, atoms), budget, self._fold, self._parsed.conditional_captures)

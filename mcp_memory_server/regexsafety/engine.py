@@ -101,6 +101,8 @@ class StepCounter:
         program, ahead, memo = self._program, self._ahead, self._memo
         ops, args, nexts, alts = program.ops, program.args, program.nexts, program.alts
         width, length, plain = len(ahead), len(ops), not program.slots
+        # A state with many values takes as much more time and memory.
+        weight = 1 + program.slots // 4
         frames: list[_Frame] = []
         pc, position, bits, values = state
         steps = 0
@@ -121,7 +123,7 @@ class StepCounter:
                 key: _Key = packed if plain else (packed, values)
                 known = memo.get(key)
                 if known is None:
-                    self._budget.spend()
+                    self._budget.spend(weight)
                     if op == _SPLIT:
                         frames.append((key, alts[pc], (pc, position, bits, values), steps))
                         pc = nexts[pc]

@@ -13,9 +13,11 @@ from typing import Literal, TypeAlias, cast
 from .policy import POLICIES, Action, Policy
 from .rewrite import find_equal_safe_pattern
 from .schema import Finding, check_schema
-from .strip import CannotStrip, replace_pattern, strip_pattern
+from .strip import CannotStrip, loosen_choices, replace_pattern, strip_pattern
 
 SchemaField: TypeAlias = Literal["inputSchema", "outputSchema"]
+_REWRITES_PER_SCHEMA = 30
+"""A proof costs more than a check; a schema with more findings than this is not worth it."""
 SCHEMA_FIELDS: tuple[SchemaField, ...] = ("inputSchema", "outputSchema")
 
 
@@ -110,15 +112,15 @@ def _guard_schema(tool: str, where: SchemaField, schema: object, policy: Policy)
             continue
         deed = Deed(tool, action, where, finding, finding.reason)
         if action in ("strip", "rewrite"):
-            schema, deed = _change(schema, deed)
+            schema, deed = _change(schema, deed, len(deeds) < _REWRITES_PER_SCHEMA)
         deeds.append(deed)
-    return schema, deeds
+    return loosen_choices(schema, [deed.finding for deed in deeds if deed.action == "strip"]), deeds
 
 
-def _change(schema: object, deed: Deed) -> tuple[object, Deed]:
+def _change(schema: object, deed: Deed, may_rewrite: bool) -> tuple[object, Deed]:
     """Rewrite where that is asked for and can be proven, else strip; drop the tool where neither can be done."""
     finding = deed.finding
-    if deed.action == "rewrite" and finding.judged is not None:
+    if deed.action == "rewrite" and may_rewrite and finding.judged is not None:
         equal = find_equal_safe_pattern(finding.pattern, finding.judged.flags)
         if equal is not None:
             return replace_pattern(schema, finding, equal), replace(deed, detail=f"now {equal}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from . import charset, syntax
 from .alphabet import build_alphabet
@@ -29,6 +30,7 @@ _LONGEST = 2_000
 _PROOF_STEPS = 60_000
 
 
+@lru_cache(maxsize=256)
 def find_equal_safe_pattern(pattern: str, flags: str = "u") -> str | None:
     """A pattern for the ``u`` flag that accepts what the given one does and is safe, or None."""
     if len(pattern) > _LONGEST or not set(flags) <= set("u"):

@@ -33,12 +33,17 @@ def replace_pattern(schema: object, finding: Finding, pattern: str) -> object:
 
 
 def strip_pattern(schema: object, finding: Finding) -> tuple[object, str]:
-    """A copy of the schema without the pattern, and what went with it; raises CannotStrip."""
+    """A copy of the schema without the pattern, and what went with it; raises CannotStrip.
+
+    Once all patterns are out, ``loosen_choices`` must follow. A pattern that went with an earlier one is no error.
+    """
     if not finding.keyword:
         raise CannotStrip("the schema is too large or too deep to be changed")
     if _refers_from_turning_places(schema):
         raise CannotStrip("a reference stands under `not` or `if`, so taking a pattern out might reject more")
     steps = _steps(finding.pointer)
+    if not _holds(schema, steps):
+        return schema, "nothing more: it went with another pattern"
     turning = _first_turning(schema, steps)
     if turning is not None:
         copy, owner = _copy_to(schema, steps[:turning])
@@ -51,7 +56,7 @@ def strip_pattern(schema: object, finding: Finding) -> tuple[object, str]:
         # What the key covered would now fall under these.
         holder = _at(copy, steps[:-2])
         gone.extend(key for key in _COVERED_BY_KEYS if holder.pop(key, None) is not None)
-    return _loosen_choices(copy, steps), ", ".join(gone)
+    return copy, ", ".join(gone)
 
 
 def _steps(pointer: str) -> list[str]:
@@ -90,24 +95,36 @@ def _refers_from_turning_places(schema: object) -> bool:
     return False
 
 
-def _loosen_choices(copy: object, steps: Sequence[str]) -> object:
-    """Every `oneOf` on the way becomes `anyOf`: with the pattern gone, more than one branch may hold."""
-    value = copy
-    for step in steps[:-1]:
-        if step == "oneOf" and isinstance(value, dict):
-            holder = cast("dict[str, object]", value)
-            branches = holder["oneOf"]
-            if isinstance(branches, list):
-                del holder["oneOf"]
-                if "anyOf" in holder:
-                    holder.setdefault("allOf", [])
-                    holder["allOf"] = [*cast("list[object]", holder["allOf"]), {"anyOf": branches}]
-                else:
-                    holder["anyOf"] = branches
-                value = cast("object", branches)
-                continue
+def loosen_choices(schema: object, findings: Sequence[Finding]) -> object:
+    """Turn every `oneOf` above a pattern that is gone into `anyOf`: more than one branch may hold now."""
+    ways = {
+        tuple(steps[:position])
+        for finding in findings
+        for steps in (_steps(finding.pointer),)
+        for position, step in enumerate(steps[:-1])
+        if step == "oneOf"
+    }
+    for way in sorted(ways, key=len, reverse=True):
+        if not _holds(schema, [*way, "oneOf"]):
+            continue
+        schema, owner = _copy_to(schema, way)
+        branches = owner.pop("oneOf")
+        if "anyOf" not in owner:
+            owner["anyOf"] = branches
+        else:
+            earlier = owner.get("allOf")
+            owner["allOf"] = [*(cast("list[object]", earlier) if isinstance(earlier, list) else []), {"anyOf": branches}]
+    return schema
+
+
+def _holds(schema: object, steps: Sequence[str]) -> bool:
+    """Whether there is something at the place."""
+    value = schema
+    for step in steps:
+        if isinstance(value, Mapping) and step not in value:
+            return False
         value = _child(value, step)
-    return copy
+    return value is not None
 
 
 def _child(value: object, step: str) -> object:
