@@ -52,6 +52,7 @@ from .versions import check_restorable, closed_history, next_version
 
 _URL: Final = "memory://"
 _KEPT_CHANGES: Final = 10_000
+_CAPABILITIES: Final = Capabilities("memory", frozenset(Group))
 
 _Versions = tuple[MemoryRecord, ...]
 """The versions of one record as they were when current, oldest first: never empty, the last one is current."""
@@ -83,8 +84,6 @@ class AuditLine:
 class InMemoryProvider:
     """Declares every group. `audit` is for an embedding host to read."""
 
-    capabilities: Final = Capabilities("memory", frozenset(Group))
-
     def __init__(self) -> None:
         self.audit: deque[AuditLine] = deque()
         self._held: dict[str, dict[str, _Versions]] = {}
@@ -96,6 +95,10 @@ class InMemoryProvider:
         self._journal = _Journal()
         self._secret = secrets.token_bytes(32)
         self._open = True
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return _CAPABILITIES
 
     def close(self) -> None:
         """Later calls raise `StoreUnavailable`."""

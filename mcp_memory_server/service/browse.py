@@ -64,9 +64,10 @@ async def record_versions(
         found = await wiring.provider.history(HistoryRequest(scopes, record_id))
     else:
         found = (await wiring.provider.list(ListRequest(scopes, ids=(record_id,)))).records
-    if not found:
+    visible = tuple(version for version in found if version.scope in scopes)
+    if not visible:
         raise NotFound("memory", record_id, "Read memory://digest to see ids.")
-    return found
+    return visible
 
 
 async def page(
@@ -83,8 +84,9 @@ async def page(
 
 
 async def _page(provider: BrowsingProvider, scope: str, after: str | None, limit: int) -> Page:
-    records = await provider.page(PageRequest(scope, limit, after))
-    return Page(scope, records, records[-1].key if len(records) == limit else None)
+    found = await provider.page(PageRequest(scope, limit, after))
+    held = tuple(record for record in found if record.scope == scope)
+    return Page(scope, held, found[-1].key if len(found) == limit else None)
 
 
 async def everything_at(wiring: Wiring, scope: str) -> AsyncGenerator[MemoryRecord]:

@@ -151,7 +151,8 @@ async def _replay(wiring: Wiring, shown: JournaledDigest) -> Offered:
 
 async def _entries_of(provider: HistoryProvider, shown: JournaledDigest) -> tuple[Sequence[DigestEntry], int]:
     refs = [ref for entry in shown.entries for ref in (entry.ref, *entry.overrides)]
-    held = await provider.versions(VersionsRequest(shown.scopes, tuple(refs)))
+    found = await provider.versions(VersionsRequest(shown.scopes, tuple(refs)))
+    held = {ref: version for ref, version in found.items() if version.scope in shown.scopes}
     entries: list[DigestEntry] = []
     for entry in shown.entries:
         if entry.ref in held:

@@ -204,4 +204,4 @@ async def _similar(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest) -
     if not can_search(wiring.provider):
         return ()
     hits = await wiring.provider.search(SearchRequest(tuple(scopes), draft.key, limit=20, at=draft.at))
-    return tuple(similar_keys(draft.key, (hit.record.key for hit in hits)))
+    return tuple(similar_keys(draft.key, (hit.record.key for hit in hits if hit.record.scope in scopes)))

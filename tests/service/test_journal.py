@@ -1,0 +1,110 @@
+"""The journal neither delays nor fails a recall, and says when it could not be written."""
+
+import hashlib
+
+import anyio
+import pytest
+
+from mcp_memory_server.errors import NotFound, StoreBusy
+from mcp_memory_server.providers.base import Group, JournaledDigest, JournalLookup
+from mcp_memory_server.service import MemoryService, Retention
+from tests.people import ANN
+from tests.watched_provider import WatchedProvider
+
+
+def _journaled(provider: WatchedProvider) -> list[JournaledDigest]:
+    return [digest for name, batch in provider.calls if name == "journal" for digest in batch]
+
+
+async def test_with_a_turn_the_entry_is_written_before_the_answer() -> None:
+    provider = WatchedProvider()
+    offered = await MemoryService(provider).offer(ANN, turn_id="turn 1")
+    assert [digest.turn_id for digest in _journaled(provider)] == ["turn 1"]
+    assert offered.journaled
+
+
+async def test_without_a_turn_nothing_waits_for_the_journal() -> None:
+    provider = WatchedProvider()
+    offered = await MemoryService(provider).offer(ANN)
+    assert provider.called() == ["list"]
+    assert offered.journaled
+
+
+async def test_the_background_writes_what_was_offered() -> None:
+    provider = WatchedProvider()
+    async with MemoryService(provider) as service:
+        first = await service.offer(ANN)
+        second = await service.offer(ANN)
+        with anyio.fail_after(5):
+            await provider.done["journal"].wait()
+    assert [digest.digest_id for digest in _journaled(provider)] == [first.digest.digest_id, second.digest.digest_id]
+
+
+async def test_leaving_the_service_writes_what_waits() -> None:
+    provider = WatchedProvider()
+    async with MemoryService(provider) as service:
+        offered = await service.offer(ANN)
+        assert _journaled(provider) == []
+    assert [digest.digest_id for digest in _journaled(provider)] == [offered.digest.digest_id]
+
+
+async def test_forgetting_writes_first_what_waits() -> None:
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    await service.remember(ANN, "editor", "Helix")
+    await service.offer(ANN)
+    await service.forget(ANN, key="editor")
+    called = provider.called()
+    assert called.index("journal") < called.index("forget")
+
+
+async def test_a_turn_that_cannot_be_journaled_is_answered_and_says_so() -> None:
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    await service.remember(ANN, "editor", "Helix")
+    provider.failing["journal"] = StoreBusy(1)
+    offered = await service.offer(ANN, turn_id="turn 1")
+    assert [entry.text for entry in offered.digest.entries] == ["Helix"]
+    assert not offered.journaled
+    assert not (await service.offer(ANN)).journaled
+
+
+async def test_what_could_not_be_journaled_is_written_when_the_store_can_be_again() -> None:
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    provider.failing["journal"] = StoreBusy(1)
+    missed = await service.offer(ANN, turn_id="turn 1")
+    provider.failing.clear()
+    assert await service.offer(ANN, turn_id="turn 1") == await service.offer(ANN, digest_id=missed.digest.digest_id)
+    assert (await service.offer(ANN)).journaled
+
+
+@pytest.mark.parametrize("missing", [Group.JOURNAL, Group.HISTORY])
+async def test_without_a_journal_digests_are_offered_and_cannot_be_asked_for_again(missing: Group) -> None:
+    service = MemoryService(WatchedProvider(without=[missing]))
+    offered = await service.offer(ANN, turn_id="turn 1")
+    assert not offered.journaled
+    with pytest.raises(NotFound):
+        await service.offer(ANN, digest_id=offered.digest.digest_id)
+
+
+async def test_the_journal_holds_neither_texts_nor_the_query() -> None:
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    await service.remember(ANN, "editor", "uses Helix")
+    for turn in ("1", "2"):
+        await service.offer(ANN, "  which Helix?", turn_id=turn)
+    one, other = _journaled(provider)
+    assert "Helix" not in repr(one)
+    assert one.query_hash == other.query_hash
+    assert one.query_hash != hashlib.sha256(b"which Helix?").hexdigest()
+
+
+async def test_the_journal_is_pruned_by_age_and_count() -> None:
+    provider = WatchedProvider()
+    old = MemoryService(provider, now=lambda: "2020-01-01T00:00:00.000Z")
+    await old.offer(ANN, turn_id="long ago")
+    kept = MemoryService(provider, retention=Retention(days=30, digests=1))
+    await kept.offer(ANN, turn_id="now")
+    assert await provider.store.journaled(JournalLookup("ann", turn_id="long ago")) is None
+    assert await provider.store.journaled(JournalLookup("ann", turn_id="now")) is not None
