@@ -149,8 +149,11 @@ def _record(text: str) -> MemoryRecord:
         # Strict: a number in quotes or a truth value in words would come back different from what left.
         return MemoryRecord.model_validate_json(text, strict=True)
     except ValidationError as error:
+        faults = error.errors()
+        if faults[0]["type"] == "json_invalid":  # though Python's reader took it
+            raise ValueError("holds half of a surrogate pair; send whole ones") from None
         # pydantic's own message quotes the text, and messages reach logs.
-        raise InvalidInput(*(_problem(fault["loc"], fault["msg"]) for fault in error.errors())) from None
+        raise InvalidInput(*(_problem(fault["loc"], fault["msg"]) for fault in faults)) from None
 
 
 def _problem(place: Sequence[int | str], message: str) -> Problem:
