@@ -174,7 +174,8 @@ class _Ranking:
         scaled = np.where(known, min_max(near, known), min_max(_summed(self._own), self._living))
         self._own["vector"] = weighted(self._weights.pooled, scaled)
         with np.errstate(invalid="ignore"):
-            self._eligible |= near >= embedded.near
+            if (near >= embedded.near).any():
+                self._eligible |= near >= embedded.unrelated
         if embedded.tokens is not None and embedded.token_source is not None:
             self._own["tokens"] = self._late_interaction(embedded.tokens, embedded, embedded.token_source)
 

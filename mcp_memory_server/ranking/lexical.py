@@ -5,7 +5,7 @@ that stays above nought, so that a word which most records hold still counts for
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,15 @@ _K1: Final = 0.9
 _B: Final = 0.2
 # A related word tells less than the word itself, and never more than it would.
 _RELATED: Final = 0.4
+# By related words alone a record is shown only if they stand for this part of all that the question asks.
+_RELATED_EVIDENCE: Final = 0.4
 _FEEDBACK_RECORDS: Final = 10
 _FEEDBACK_TERMS: Final = 20
 # When no record holds a word of the question, one may be a misspelling of what shares this part of its trigrams. It
 # is a reason to show a record, no more: counting it as a word found lowers recall, since long records share trigrams
-# by chance.
-_MISSPELT: Final = 0.6
+# by chance, and few are enough to make up a short word.
+_MISSPELT: Final = 0.45
+_MISSPELT_TELLING: Final = 0.85
 _MOST_MISSPELT: Final = 16
 
 
@@ -44,7 +47,7 @@ class LexicalMatch:
     """BM25, related words included."""
     trigrams: NDArray[np.float32]
     evidence: NDArray[np.bool_]
-    """Rows that share at least a word, a related word or a misspelt one with the question."""
+    """Rows that hold a word of the question, or, if none does, what may be one misspelt or mostly related to it."""
 
 
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
@@ -66,10 +69,10 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     related = _related_score(caller, query, frequencies, idf) if query.language == "english" else None
     if related is not None:
         words += np.float32(_RELATED) * related
-        evidence |= related > 0
+        evidence |= related >= np.float32(_RELATED_EVIDENCE) * idf.sum()
     if not evidence.any():
         for written, *_ in query.words[:_MOST_MISSPELT]:
-            evidence |= _trigram_share(caller, written) >= (_MISSPELT if len(written) > 3 else 1)
+            evidence |= _may_misspell(caller, written)
     return LexicalMatch(hashes, hits, idf, words, _trigram_score(caller, query.clear), evidence)
 
 
@@ -142,11 +145,14 @@ def _related_score(
     return best.sum(axis=0)
 
 
-def _trigram_share(caller: Caller, word: str) -> NDArray[Any]:
-    """For each row the part of a word's trigrams that it has."""
+def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:
+    """Rows that share enough of a word's trigrams, and nearly all the telling ones of those that occur at all."""
     wanted = trigram_hashes(word)
     hits = caller.find_trigrams(wanted)
-    return np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
+    telling = rarity(hits.holding, caller.count) * (hits.holding > 0)
+    share = np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
+    told = caller.sum_by_row(hits, telling[hits.wanted])
+    return (share >= _MISSPELT) & (told >= np.float32(_MISSPELT_TELLING) * telling.sum())
 
 
 def _trigram_score(caller: Caller, query: str) -> NDArray[np.float32]:

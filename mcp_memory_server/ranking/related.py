@@ -255,3 +255,9 @@ def related_stems() -> Mapping[str, tuple[str, ...]]:
         for member in group:
             links.setdefault(member, set()).update(group)
     return {word: tuple(sorted(others - {word})) for word, others in links.items()}
+
+
+@cache
+def everyday_words() -> list[str]:
+    """All words of the table, in alphabetical order."""
+    return sorted({word.strip(":") for word in f"{_WIDER} {_ALIKE}".split()})

@@ -15,7 +15,7 @@ _LISTS: Final = {
         because been before being below between both but by can cannot cant could couldnt did didnt do does
         doesnt doing done dont down during each either else ever every few for from further get gets getting
         got had hadnt has hasnt have havent having he her here hers herself him himself his how i if in into
-        is isnt it its itself just let lets me might more most must my myself neither no nor not of off on
+        is isnt it its itself just let lets many me might more most much must my myself neither no nor not of off on
         once only onto or other our ours ourselves out over own per please s same shall she should shouldnt
         so some somebody someone something still such t tell than that the their theirs them themselves then
         there these they this those through thus to too under until up upon us very was wasnt we were werent

@@ -30,8 +30,11 @@ class QueryVectors:
     token_words: tuple[str, ...] = ()
     """For each token the word it is a piece of: how rare that word is among the caller's records is its weight."""
     token_source: TokenSource | None = None
-    near: float = 0.35
+    near: float = 0.2
     """The cosine from which a record has to do with a question though they share no word; the embedder's own."""
+    unrelated: float = 0.1
+    """The usual cosine of texts that have nothing to do with each other. When one record is near, those above this
+    are shown too, for how near the right one is varies."""
 
     def token_forms(self) -> list[Forms]:
         """The forms of each token's word."""
