@@ -1,11 +1,10 @@
 """Every check of the contract suite against every provider."""
 
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-from mcp_memory_server.providers import ENTRY_POINT_GROUP
+from mcp_memory_server.providers import provider_schemes
 from mcp_memory_server.providers.contract import CHECKS, Check
 
 from .matrix import STORES
@@ -18,10 +17,8 @@ async def test_contract(check: Check, scheme: str, tmp_path: Path) -> None:
 
 
 def test_every_registered_provider_of_this_package_is_in_the_matrix() -> None:
-    registered = {
-        entry.name for entry in entry_points(group=ENTRY_POINT_GROUP) if entry.module.startswith("mcp_memory")
-    }
-    assert registered == set(STORES)
+    ours = {scheme for scheme, load in provider_schemes().items() if load().__module__.startswith("mcp_memory_server.")}
+    assert ours == set(STORES)
 
 
 def test_every_check_is_a_sentence_of_its_own() -> None:
