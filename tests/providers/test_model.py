@@ -45,7 +45,7 @@ WORDS = ("budget", "meeting", "Lyon", "парк", "会议预算", "README.md", "
 scope_lists = st.permutations(SCOPES).flatmap(lambda scopes: st.integers(1, 3).map(lambda count: tuple(scopes[:count])))
 keys = st.sampled_from(("office", "Office", "tz", "名前"))
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
-instants = st.integers(0, 30).map(lambda minute: f"2026-03-01T09:{minute:02}:00.000Z")
+instants = st.integers(100, 130).map(lambda millisecond: f"2026-03-01T09:00:00.{millisecond}Z")
 places = st.integers(0, 30)
 limits = st.one_of(st.none(), st.integers(0, 4))
 turns = st.one_of(st.none(), st.sampled_from(("turn 1", "turn 2")))
