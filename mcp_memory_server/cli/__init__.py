@@ -6,10 +6,11 @@ and each loads no more than it needs. So `block`, which a host's prompt hook cal
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -62,12 +63,6 @@ class _Commands(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in family.items()])
 
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            ctx.exit(130)
-
 
 @click.group(cls=_Commands, invoke_without_command=True)
 @setting_flags(hidden=False)
@@ -88,4 +83,11 @@ def commands(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line and exit with its status."""
     use_utf8(sys.stdin, sys.stdout, sys.stderr)
-    commands(prog_name="mcp-memory-server")
+    try:
+        status = commands.main(prog_name="mcp-memory-server", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        status = 128 + signal.SIGINT
+    sys.exit(status)

@@ -12,11 +12,11 @@ from mcp_memory_server.service import Offered, Reach
 
 from .layout import author_of, counted, record_json, records_table, table, versions_table
 from .session import Session, in_session, reach_flags, terminal_width
-from .streams import argument_or_stdin
+from .streams import or_stdin
 
 
 @click.command("block")
-@click.argument("query", required=False)
+@click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
 @in_session
@@ -32,7 +32,7 @@ async def block_command(session: Session, query: str | None, turn_id: str | None
 
 
 @click.command("recall")
-@click.argument("query", required=False)
+@click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
 @in_session
@@ -47,8 +47,7 @@ async def recall_command(session: Session, query: str | None, turn_id: str | Non
 
 
 async def _offer(session: Session, query: str | None, turn_id: str | None, digest_id: str | None) -> Offered:
-    question = None if query is None else argument_or_stdin(query, "The query")
-    return await session.service.offer(session.context, question, turn_id=turn_id, digest_id=digest_id)
+    return await session.service.offer(session.context, query, turn_id=turn_id, digest_id=digest_id)
 
 
 def _digest_json(offered: Offered) -> dict[str, Any]:
@@ -58,8 +57,6 @@ def _digest_json(offered: Offered) -> dict[str, Any]:
 
 def _digest_text(offered: Offered) -> str:
     digest = offered.digest
-    if not digest.entries:
-        return "Nothing that is remembered fits." if digest.partial else "Nothing is remembered yet."
     rows: list[Sequence[object]] = []
     for entry in digest.entries:
         rows.append(
@@ -72,9 +69,12 @@ def _digest_text(offered: Offered) -> str:
     if digest.pinned_omitted:
         notes.append(f"{digest.pinned_omitted} of them pinned: more is pinned than the block holds.")
     if offered.erased:
-        notes.append(f"{counted(offered.erased, 'fact')} shown then have been erased since.")
-    heading = ("", "KEY", "FACT", "SCOPE", "BY", "ID")
-    return f"{table(heading, rows, terminal_width(), flexible=2)}\n\n{' '.join(notes)}"
+        notes.append(f"Erased since it was first shown: {counted(offered.erased, 'fact')}.")
+    if not rows:
+        shown = "Nothing that is remembered fits." if digest.partial else "Nothing is remembered yet."
+    else:
+        shown = table(("", "KEY", "FACT", "SCOPE", "BY", "ID"), rows, terminal_width(), flexible=2)
+    return f"{shown}\n\n{' '.join(notes)}"
 
 
 @click.command("list")

@@ -19,7 +19,7 @@ from mcp_memory_server.service.wiring import utc_now
 
 from .layout import counted, minute_of, table
 from .session import Session, in_session, reach_flags
-from .streams import STDIN
+from .streams import STDIN, all_of
 
 
 @click.command("stats")
@@ -88,18 +88,17 @@ def _output(file: str) -> Generator[BinaryIO]:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("file", type=click.File("rb"), callback=all_of)
 @click.option("--all", "everything", is_flag=True, help="Also scopes that do not apply to you; needs --elevated.")
 @click.option("--elevated", is_flag=True, help="Your word that you act as an administrator.")
 @in_session
-async def import_command(session: Session, file: str, everything: bool, elevated: bool) -> None:
+async def import_command(session: Session, file: bytes, everything: bool, elevated: bool) -> None:
     """Take in records from JSON Lines, all or none.
 
     From FILE, or from standard input with `-`. A record whose id or key is held already is replaced with its
     history. Scopes that others share need --elevated.
     """
-    with click.open_file(file, "rb") as lines:
-        records = read_records(lines, session.settings.max_fact_chars)
+    records = read_records(file.split(b"\n"), session.settings.max_fact_chars)
     changed = await session.service.take_in(session.context, records, elevated=elevated, any_scope=everything)
     session.show(
         {"records": len(records), "changed": changed},

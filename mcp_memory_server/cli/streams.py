@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from typing import Final, TextIO
+from typing import IO, Final, TextIO
 
 import click
 
@@ -22,15 +22,22 @@ def use_utf8(*streams: TextIO) -> None:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace" if stream.writable() else "strict")
 
 
-def argument_or_stdin(value: str, name: str) -> str:
-    """The argument itself, or all of standard input where the argument is `-`.
+def or_stdin(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Callback of an argument for which `-` stands for all of standard input.
+
+    It reads while arguments are parsed: a read inside the event loop could not be interrupted.
 
     Raises:
-        click.UsageError: standard input is no UTF-8.
+        click.BadParameter: standard input is no UTF-8.
     """
     if value != STDIN:
         return value
     try:
         return sys.stdin.buffer.read().decode().rstrip("\r\n")
     except UnicodeDecodeError:
-        raise click.UsageError(f"{name} was read from standard input, which is no UTF-8.") from None
+        raise click.BadParameter("standard input is no UTF-8.", ctx, parameter) from None
+
+
+def all_of(ctx: click.Context, parameter: click.Parameter, value: IO[bytes]) -> bytes:
+    """Callback of a file argument: its content, read while arguments are parsed."""
+    return value.read()

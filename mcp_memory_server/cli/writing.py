@@ -12,7 +12,7 @@ from mcp_memory_server.service import Reach, Remembered, RememberOptions
 
 from .layout import override_json, record_json
 from .session import Session, in_session
-from .streams import argument_or_stdin
+from .streams import or_stdin
 
 
 def _fact_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,7 +28,7 @@ def _fact_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("remember")
 @click.argument("key")
-@click.argument("fact")
+@click.argument("fact", callback=or_stdin)
 @_fact_options
 @click.option(
     "--where",
@@ -42,13 +42,12 @@ async def remember_command(session: Session, key: str, fact: str, **options: Unp
 
     The same KEY replaces its FACT and keeps the old one as history. `-` reads the fact from standard input.
     """
-    text = argument_or_stdin(fact, "The fact")
-    _show(session, await session.service.state(session.context, key, text, **options))
+    _show(session, await session.service.state(session.context, key, fact, **options))
 
 
 @click.command("publish")
 @click.argument("key")
-@click.argument("fact")
+@click.argument("fact", callback=or_stdin)
 @click.option("--scope", required=True, help="One of the scopes that apply to you, such as global or tenant:acme.")
 @click.option("--elevated", is_flag=True, help="Your word that you act as an administrator.")
 @_fact_options
@@ -60,8 +59,7 @@ async def publish_command(
 
     It goes into the prompts of everyone to whom the scope applies, so it needs --elevated.
     """
-    text = argument_or_stdin(fact, "The fact")
-    written = await session.service.state(session.context, key, text, scope=scope, elevated=elevated, **options)
+    written = await session.service.state(session.context, key, fact, scope=scope, elevated=elevated, **options)
     _show(session, written)
 
 

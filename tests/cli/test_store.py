@@ -98,7 +98,7 @@ def test_an_import_displaces_nothing_above_the_own_scope(filled: CommandLine) ->
 
 
 def test_a_file_that_is_not_there_is_wrong_usage(line: CommandLine) -> None:
-    assert "does not exist" in line.fails("import", "missing.jsonl", status=2)
+    assert "No such file" in line.fails("import", "missing.jsonl", status=2)
 
 
 # --- doctor -------------------------------------------------------------------------------------------

@@ -1,0 +1,47 @@
+"""The help: complete, and one with what each command says of itself."""
+
+import click
+import pytest
+
+from mcp_memory_server.cli import FAMILIES, commands
+from mcp_memory_server.cli.flags import setting_flags
+from mcp_memory_server.config import Settings
+
+from .conftest import CommandLine
+
+SUMMARIES = {name: summary for family in FAMILIES.values() for name, (_, summary) in family.items()}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_summary_of_a_command_is_its_own_first_sentence(name: str) -> None:
+    command = commands.get_command(click.Context(commands), name)
+    assert command is not None
+    assert command.name == name
+    assert (command.help or "").splitlines()[0] == SUMMARIES[name]
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_every_command_takes_every_flag_of_the_settings(name: str) -> None:
+    command = commands.get_command(click.Context(commands), name)
+    assert command is not None
+    flags = {parameter.name for parameter in command.params}
+    assert {*Settings.model_fields, "config", "json"} <= flags
+
+
+def test_every_setting_has_a_flag_and_the_other_way_round() -> None:
+    @setting_flags(hidden=False)
+    def probe() -> None: ...
+
+    flags = {parameter.name for parameter in click.command(probe).params}
+    assert flags == {*Settings.model_fields, "config", "json"}
+
+
+def test_the_help_lists_every_command(line: CommandLine) -> None:
+    shown = line.ok("--help")
+    for name, summary in SUMMARIES.items():
+        assert f"  {name} " in shown
+        assert summary in " ".join(shown.split())
+
+
+def test_an_unknown_command_is_wrong_usage(line: CommandLine) -> None:
+    assert "No such command 'memorise'" in line.fails("memorise", status=2)
