@@ -151,7 +151,8 @@ def visible_line(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
-def _refuse_surrogates(argument: str, text: str) -> None:
+def refuse_surrogates(argument: str, text: str) -> None:
+    """Raise `InvalidInput` for text that no store can hold, because UTF-8 cannot."""
     if found := _SURROGATE.search(text):
         raise InvalidInput.of(
             argument,
@@ -165,7 +166,7 @@ def normal_text(text: str, max_chars: int, argument: str = "fact") -> str:
     Raises:
         InvalidInput: blank, too long or holding a lone surrogate. It is never cut.
     """
-    _refuse_surrogates(argument, text)
+    refuse_surrogates(argument, text)
     line = visible_line(text)
     if not line:
         raise InvalidInput.of(argument, "is blank; say the fact in one line")
@@ -184,7 +185,7 @@ def normal_key(key: str, argument: str = "key") -> str:
     Raises:
         InvalidInput: blank, too long, or holding `[`, `]`, `:` or a control character.
     """
-    _refuse_surrogates(argument, key)
+    refuse_surrogates(argument, key)
     collapsed = _SPACES.sub(" ", unicodedata.normalize("NFC", key)).strip()
     if any(unicodedata.category(char) == "Cc" for char in collapsed):
         raise InvalidInput.of(argument, f"holds a control character: {echo(key)}")
@@ -207,7 +208,7 @@ def normal_tags(tags: Iterable[str], argument: str = "tags") -> tuple[str, ...]:
     """
     kept: dict[str, None] = {}
     for tag in tags:
-        _refuse_surrogates(argument, tag)
+        refuse_surrogates(argument, tag)
         line = _SPACES.sub(" ", visible_line(tag))
         if not line:
             raise InvalidInput.of(argument, "holds a blank tag")

@@ -152,4 +152,3 @@ _READERS: Final[dict[str, Callable[[MemoryService, RequestContext, Address], Awa
 
 def _dump(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1)
-

@@ -33,6 +33,5 @@ def serve_stdio(settings: Settings) -> int:
 
 async def _serve_stdio(settings: Settings) -> int:
     async with open_service(settings) as service:
-        scheme, _, _ = settings.url.partition("://")
-        logger.info("serving the memory of %s from a %s store", settings.actor, scheme)
+        logger.info("serving the memory of %s from %s", settings.actor, settings.shown_url)
         return await run_stdio(build_server(service, actor=settings.identity, project=settings.project))

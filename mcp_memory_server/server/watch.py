@@ -140,6 +140,7 @@ class Watch:
         """Poll while anybody listens. Runs until cancelled; a store that fails is tried again."""
         if self._provider is None:
             return
+        healthy = True
         while True:
             await self._wanted.wait()
             with anyio.move_on_after(POLL_INTERVAL_S):
@@ -150,8 +151,12 @@ class Watch:
                 continue
             try:
                 await self._tell_once(self._provider)
-            except StoreError as error:
-                logger.warning("changes cannot be read (%s)", error.code)
+                healthy = True
+            except Exception as error:  # whatever a provider raises: a session must outlive it
+                if healthy:
+                    reason = error.code if isinstance(error, StoreError) else type(error).__name__
+                    logger.warning("changes cannot be read (%s); trying again", reason)
+                healthy = False
 
     async def _tell_once(self, provider: ChangingProvider) -> None:
         batch = await provider.changes(self._cursor)

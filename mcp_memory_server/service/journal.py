@@ -107,10 +107,11 @@ class Journal:
                 secret = await provider.journal_secret()
                 await provider.journal([_hashed(waiting, secret) for waiting in batch])
                 await self._prune(provider, len(batch))
-            except StoreError as error:
+            except Exception as error:  # whatever a provider raises: a journal that fails must not fail a recall
                 self._waiting[:0] = batch
                 if self._healthy:
-                    logger.warning("the journal cannot be written (%s); %d entries wait", error.code, len(batch))
+                    reason = error.code if isinstance(error, StoreError) else type(error).__name__
+                    logger.warning("the journal cannot be written (%s); %d entries wait", reason, len(batch))
                 self._healthy = False
             except BaseException:
                 self._waiting[:0] = batch
@@ -138,4 +139,6 @@ def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:
     """The query never reaches the store: only a hash that needs the store's secret to be tried out."""
     if waiting.query is None:
         return waiting.digest
-    return replace(waiting.digest, query_hash=hmac.digest(secret, waiting.query.encode(), "sha256").hex())
+    return replace(
+        waiting.digest, query_hash=hmac.digest(secret, waiting.query.encode(errors="surrogatepass"), "sha256").hex()
+    )

@@ -20,6 +20,7 @@ from mcp_memory_server.providers.base import (
     can_search,
     has_history,
 )
+from mcp_memory_server.records import refuse_surrogates
 
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
@@ -47,10 +48,12 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     """Resolve the digest for this turn and journal it (spec section 7).
 
     Raises:
-        InvalidInput: `max_memories` outside 1 to 200.
+        InvalidInput: `max_memories` outside 1 to 200, or an id that no store can hold.
         NotFound: an unknown, pruned or foreign `digest_id`.
     """
     limit = _limit(wiring, request)
+    refuse_surrogates("turn_id", request.turn_id or "")
+    refuse_surrogates("digest_id", request.digest_id or "")
     if request.digest_id is not None:
         return await _replay(wiring, await journaled_digest(wiring, context, request.digest_id))
     if request.turn_id is not None:

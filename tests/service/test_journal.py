@@ -5,7 +5,7 @@ import hashlib
 import anyio
 import pytest
 
-from mcp_memory_server.errors import NotFound, StoreBusy
+from mcp_memory_server.errors import InvalidInput, NotFound, StoreBusy
 from mcp_memory_server.providers.base import Group, JournaledDigest, JournalLookup
 from mcp_memory_server.service import MemoryService, Retention
 from tests.people import ANN
@@ -108,3 +108,21 @@ async def test_the_journal_is_pruned_by_age_and_count() -> None:
     await kept.offer(ANN, turn_id="now")
     assert await provider.store.journaled(JournalLookup("ann", turn_id="long ago")) is None
     assert await provider.store.journaled(JournalLookup("ann", turn_id="now")) is not None
+
+
+@pytest.mark.parametrize("half", ["\ud800", "what of \udfff?"])
+async def test_a_query_with_half_a_surrogate_pair_is_journaled_like_any_other(half: str) -> None:
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    await service.offer(ANN, half)
+    assert (await service.offer(ANN, turn_id="1")).journaled
+    assert len(_journaled(provider)) == 2
+
+
+async def test_a_turn_that_no_store_can_name_is_refused_and_leaves_the_journal_well() -> None:
+    service = MemoryService(WatchedProvider())
+    with pytest.raises(InvalidInput, match="turn_id holds half of a surrogate pair"):
+        await service.offer(ANN, turn_id="\ud800")
+    with pytest.raises(InvalidInput, match="digest_id holds half of a surrogate pair"):
+        await service.offer(ANN, digest_id="\ud800")
+    assert (await service.offer(ANN, turn_id="1")).journaled

@@ -1,0 +1,33 @@
+"""A client for a server in this process, in both eras of the protocol."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from mcp_memory_server import build_server
+from mcp_memory_server.providers.in_memory import InMemoryProvider
+from mcp_memory_server.service import MemoryService
+from tests.people import ANN
+
+Connect = Callable[..., Client]
+"""Makes a client that `async with` attaches; a fixture that yields an attached one would fail at teardown."""
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def connect(request: pytest.FixtureRequest) -> Connect:
+    """Ann's client. Takes the service, what `build_server` takes besides, and a `message_handler`."""
+    return partial(_client, request.param)
+
+
+def _client(era: Any, service: MemoryService, *, message_handler: Any = None, **options: Any) -> Client:
+    options.setdefault("actor", ANN.actor)
+    return Client(build_server(service, **options), mode=era, message_handler=message_handler)
+
+
+@pytest.fixture
+def service() -> MemoryService:
+    """A service over an empty store in this process."""
+    return MemoryService(InMemoryProvider())
