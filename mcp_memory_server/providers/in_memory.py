@@ -17,7 +17,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 from uuid6 import uuid7
 
-from mcp_memory_server.errors import ConfigurationError, InvalidInput, StoreUnavailable
+from mcp_memory_server.errors import ConfigurationError, StoreUnavailable
 from mcp_memory_server.records import MemoryRecord
 
 from .base import (
@@ -48,7 +48,7 @@ from .base import (
 )
 from .key_order import in_digest_order, is_pinned, listing, with_pins
 from .scope_index import ScopeIndex
-from .versions import check_restorable, closed_history, next_version
+from .versions import check_journalable, check_restorable, closed_history, next_version
 
 _URL: Final = "memory://"
 _KEPT_CHANGES: Final = 10_000
@@ -302,7 +302,7 @@ class _Journal:
 
     def append(self, digests: Sequence[JournaledDigest]) -> None:
         for digest in digests:
-            _check_encodable(digest)
+            check_journalable(digest)
         turns = {(digest.actor_id, digest.turn_id) for digest in self._digests.values()}
         for digest in digests:
             turn = (digest.actor_id, digest.turn_id)
@@ -330,10 +330,3 @@ class _Journal:
             del young[digest.digest_id]
         self._digests = young
         return held - len(young)
-
-
-def _check_encodable(digest: JournaledDigest) -> None:
-    try:
-        "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
-    except UnicodeEncodeError:
-        raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None

@@ -20,15 +20,14 @@ RECORD_COLUMNS: Final = ("id", "key", "text", "created_at", "updated_at", "versi
 _APART: Final = {*RECORD_COLUMNS, "scope"}
 
 
-def record_values(record: MemoryRecord) -> tuple[str | int, ...]:
+def record_values(record: MemoryRecord) -> tuple[str | int | None, ...]:
     """The values of `RECORD_COLUMNS`."""
     details = record.model_dump_json(exclude=_APART, exclude_defaults=True)
-    created_at = record.created_at or record.updated_at
     return (
         record.id,
         record.key,
         record.text,
-        created_at,
+        record.created_at,
         record.updated_at,
         record.version,
         int(record.pinned),

@@ -1,4 +1,4 @@
-"""What a write and a restore do to the versions of a record: decided here once, performed by each provider."""
+"""What a write and a restore do to the versions of a record, and what may be held: decided once for all providers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
 from mcp_memory_server.records import MemoryRecord
 
-from .base import RestoreRequest, WriteRequest, Written
+from .base import JournaledDigest, RestoreRequest, WriteRequest, Written
 
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
@@ -75,6 +75,18 @@ def check_restorable(request: RestoreRequest) -> None:
             raise InvalidInput.of(argument, "has versions that do not rise")
         for version in versions:
             _check_encodable(argument, version)
+
+
+def check_journalable(digest: JournaledDigest) -> None:
+    """Refuse a digest whose names no store can hold.
+
+    Raises:
+        InvalidInput: a name holds half of a surrogate pair.
+    """
+    try:
+        "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:

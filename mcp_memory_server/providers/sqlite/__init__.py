@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -39,7 +39,7 @@ from mcp_memory_server.providers.base import (
     Written,
 )
 from mcp_memory_server.providers.signatures import signature_of
-from mcp_memory_server.providers.versions import check_restorable
+from mcp_memory_server.providers.versions import check_journalable, check_restorable
 from mcp_memory_server.records import MemoryRecord
 
 from . import changes, examining, files, forgetting, history, journal, reading, restoring, search, writing
@@ -109,6 +109,8 @@ class SqliteProvider:
         return await self._database.read(lambda db: history.versions(db, request))
 
     async def journal(self, digests: Sequence[JournaledDigest]) -> None:
+        for digest in digests:
+            check_journalable(digest)
         await self._database.write(lambda db: journal.append(db, digests))
 
     async def journaled(self, lookup: JournalLookup) -> JournaledDigest | None:
@@ -153,13 +155,16 @@ class SqliteProvider:
             return "pending"
         return "done" if clean else "pending"
 
-    async def complete_erasures(self) -> int:
-        """Get the bytes out that earlier erasures had to leave; how many were completed."""
+    async def complete_erasures(self, but: Container[int] = ()) -> list[int]:
+        """Get the bytes out that earlier erasures had to leave; the tickets that are open still.
+
+        Tickets in `but` are left for later: somebody may be at work on them.
+        """
         tickets = await self._database.read(forgetting.open_tickets)
-        if not tickets:
-            return 0
-        clean = await self._database.maintain(lambda db: forgetting.scrub(db, self.path, None, tickets))
-        return len(tickets) if clean else 0
+        due = [ticket for ticket in tickets if ticket not in but]
+        if due and await self._database.maintain(lambda db: forgetting.scrub(db, self.path, None, due)):
+            return [ticket for ticket in tickets if ticket in but]
+        return tickets
 
     async def examine(self) -> Condition:
         await self._database.mend()
@@ -169,12 +174,15 @@ class SqliteProvider:
 
     async def keep_erasing(self) -> None:
         """Complete what an erasure of any process had to leave, every few seconds, until cancelled."""
+        fresh = await self._database.read(forgetting.open_tickets)
         while True:
+            await anyio.sleep(_ERASE_EVERY_S)
             try:
-                await self.complete_erasures()
+                known = set(fresh)
+                fresh = await self._database.read(forgetting.open_tickets)
+                await self.complete_erasures(but=set(fresh) - known)
             except StoreError as error:
                 logger.warning("pending erasures wait (%s)", error.code)
-            await anyio.sleep(_ERASE_EVERY_S)
 
 
 @asynccontextmanager

@@ -15,8 +15,10 @@ def data_version(db: sqlite3.Connection) -> int:
 def changes(db: sqlite3.Connection, after: int | None) -> ChangeBatch:
     row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'change'").fetchone()
     newest = 0 if row is None else row[0]
-    if after is None or newest <= after:
+    if after is None or newest == after:
         return ChangeBatch(newest, ())
+    if newest < after:  # a cursor of another store, which stood at this path
+        return ChangeBatch(newest, (), gap=True)
     oldest = db.execute("SELECT min(cursor) FROM change").fetchone()[0]
     rows = db.execute("SELECT scope, id FROM change WHERE cursor > ? ORDER BY cursor", (after,))
     return ChangeBatch(newest, tuple(Change(*row) for row in rows), gap=oldest is None or oldest > after + 1)

@@ -96,6 +96,7 @@ class Database:
         self._reader: _Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._opening = anyio.Lock()
+        self._closed = False
         self.epoch = 0
         """Rises when the file is opened anew; caches of an earlier epoch are worthless."""
 
@@ -146,7 +147,13 @@ class Database:
             await self._reopen()
 
     async def close(self) -> None:
-        """Finish what is queued and close. Folding the log into the file is left to the last process."""
+        """Finish what is queued and close, for good. Folding the log into the file is left to the last process."""
+        self._closed = True
+        with anyio.CancelScope(shield=True):
+            async with self._opening:
+                await self._disconnect()
+
+    async def _disconnect(self) -> None:
         with anyio.CancelScope(shield=True):
             for connection in (self._reader, self._writer):
                 if connection is not None:
@@ -160,11 +167,13 @@ class Database:
         # Shielded: a cancelled `connect` leaks its thread.
         with anyio.CancelScope(shield=True):
             async with self._opening:
+                if self._closed:
+                    raise StoreUnavailable(f"The memory store {self.path} is closed.")
                 if self.epoch != seen:
                     return  # another task did it meanwhile
                 if self._identity is not None and not damaged:
                     logger.warning("the store %s was exchanged or removed while open; opening it anew", self.path)
-                await self.close()
+                await self._disconnect()
                 await anyio.to_thread.run_sync(self._prepare_file, damaged)
                 self._writer = await self._connect()
                 self._reader = await self._connect()

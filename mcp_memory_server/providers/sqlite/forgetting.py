@@ -18,7 +18,8 @@ from pathlib import Path
 
 from mcp_memory_server.providers.base import ForgetRequest
 
-from .writing import advance, announce
+from .names import is_storable
+from .writing import advance, announce, drop_signature
 
 _FIND = """
 SELECT memory.number, memory.key, memory.text FROM memory JOIN scope ON scope.id = memory.scope_id
@@ -39,6 +40,8 @@ class Erased:
 
 def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
     """Delete the record and all that was derived from it, and open a ticket for its bytes."""
+    if not (is_storable(request.scope) and is_storable(request.id)):
+        return None
     row = db.execute(_FIND, (request.scope, request.id)).fetchone()
     if row is None:
         return None
@@ -46,7 +49,7 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
     old = db.execute("SELECT text FROM history WHERE id = ?", (request.id,)).fetchall()
     db.execute("DELETE FROM history WHERE id = ?", (request.id,))
     db.execute("DELETE FROM memory WHERE number = ?", (number,))
-    drop_signature(db, request.scope, number)
+    drop_signature(db, advance(db, request.scope), number)
     db.execute(
         "INSERT INTO audit (id, scope, actor_id, at, reason) VALUES (?, ?, ?, ?, ?)",
         (request.id, request.scope, request.by, request.at, request.reason),
@@ -54,13 +57,6 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
     announce(db, request.scope, request.id)
     ticket = db.execute("INSERT INTO erasure DEFAULT VALUES RETURNING number").fetchone()[0]
     return Erased(key, ticket, (text, *(past for (past,) in old)))
-
-
-def drop_signature(db: sqlite3.Connection, scope: str, number: int) -> None:
-    """Take a record out of what ranking reads, in the scope's next generation."""
-    place = advance(db, scope)
-    db.execute("DELETE FROM signature WHERE scope_id = ? AND number = ?", (place.scope_id, number))
-    db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
 
 
 def open_tickets(db: sqlite3.Connection) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 
@@ -11,6 +10,7 @@ from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
 from mcp_memory_server.providers.versions import closed_history
 from mcp_memory_server.records import MemoryRecord
 
+from .names import is_storable, json_names
 from .reading import COLUMNS
 
 _OLD_COLUMNS = ", ".join(f"history.{name}" for name in RECORD_COLUMNS)
@@ -31,7 +31,9 @@ def history(db: sqlite3.Connection, request: HistoryRequest) -> tuple[MemoryReco
 
 def stored_versions(db: sqlite3.Connection, scopes: Sequence[str], record_id: str) -> list[MemoryRecord]:
     """Every version of the record as it was when current, oldest first; empty when it is not at the scopes."""
-    asked = {"scopes": json.dumps(scopes), "id": record_id}
+    if not is_storable(record_id):
+        return []
+    asked = {"scopes": json_names(scopes), "id": record_id}
     current = db.execute(f"{_CURRENT} AND memory.id = :id", asked).fetchone()
     if current is None:
         return []
@@ -41,8 +43,8 @@ def stored_versions(db: sqlite3.Connection, scopes: Sequence[str], record_id: st
 
 def versions(db: sqlite3.Connection, request: VersionsRequest) -> Mapping[VersionRef, MemoryRecord]:
     asked = {
-        "scopes": json.dumps(request.scopes),
-        "ids": json.dumps(sorted({ref.id for ref in request.refs})),
+        "scopes": json_names(request.scopes),
+        "ids": json_names(sorted({ref.id for ref in request.refs})),
     }
     wanted = set(request.refs)
     found: dict[VersionRef, MemoryRecord] = {}

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from mcp_memory_server.providers.base import JournaledDigest, JournalLookup, PruneRequest
 from mcp_memory_server.providers.rows import journal_body, journaled_of
 
+from .names import is_storable
+
 _SECRET_NAME = "journal"
 _BEYOND = """
 DELETE FROM journal WHERE digest_id IN (
@@ -28,6 +30,8 @@ def append(db: sqlite3.Connection, digests: Sequence[JournaledDigest]) -> None:
 
 def find(db: sqlite3.Connection, lookup: JournalLookup) -> JournaledDigest | None:
     column, value = ("digest_id", lookup.digest_id) if lookup.digest_id is not None else ("turn_id", lookup.turn_id)
+    if value is None or not (is_storable(value) and is_storable(lookup.actor_id)):
+        return None
     row = db.execute(
         f"SELECT {_COLUMNS} FROM journal WHERE {column} = ? AND actor_id = ?", (value, lookup.actor_id)
     ).fetchone()

@@ -12,6 +12,8 @@ from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
 from mcp_memory_server.records import MemoryRecord
 
+from .names import is_storable, json_names
+
 COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
 
 # Lists travel as one JSON parameter: a store of many scopes or a long list of ids meets no limit on parameters.
@@ -62,7 +64,7 @@ FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token IN (SELEC
 
 def scope_ids(db: sqlite3.Connection, scopes: Sequence[str]) -> dict[int, str]:
     """The stored scopes among `scopes`, by row id, in the order given."""
-    found = {token: scope_id for scope_id, token in db.execute(_SCOPES, (json.dumps(scopes),))}
+    found = {token: scope_id for scope_id, token in db.execute(_SCOPES, (json_names(scopes),))}
     return {found[token]: token for token in scopes if token in found}
 
 
@@ -103,15 +105,18 @@ def _matching(
         {
             "scopes": _json(scopes),
             "statuses": json.dumps(request.statuses),
-            "ids": None if request.ids is None else json.dumps(request.ids),
-            "keys": None if keys is None else json.dumps(list(keys)),
+            "ids": None if request.ids is None else json_names(request.ids),
+            "keys": None if keys is None else json_names(keys),
         },
     )
     return [record_of(scopes[row[-1]], row) for row in rows]
 
 
 def page(db: sqlite3.Connection, request: PageRequest) -> tuple[MemoryRecord, ...]:
-    rows = db.execute(_PAGE, (request.scope, request.after or "", request.limit))
+    after = request.after or ""
+    if not (is_storable(request.scope) and is_storable(after)):
+        return ()
+    rows = db.execute(_PAGE, (request.scope, after, request.limit))
     return tuple(record_of(request.scope, row) for row in rows)
 
 
@@ -121,7 +126,7 @@ def all_scopes(db: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def stats(db: sqlite3.Connection, scopes: Sequence[str]) -> Stats:
-    tokens = (json.dumps(scopes),)
+    tokens = (json_names(scopes),)
     records, pinned, last_write = db.execute(
         f"SELECT count(*), coalesce(sum(pinned), 0), max(memory.updated_at) {_COUNTED}", tokens
     ).fetchone()

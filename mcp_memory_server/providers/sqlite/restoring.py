@@ -9,14 +9,16 @@ from typing import Final
 from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
 
-from .forgetting import drop_signature
 from .history import stored_versions
-from .writing import advance, announce, put
+from .writing import advance, announce, drop_signature, put
 
 _ADD_OLD: Final = f"INSERT INTO history ({', '.join(RECORD_COLUMNS)}) VALUES ({', '.join('?' * len(RECORD_COLUMNS))})"
+# UNION, not OR: each half finds its row by an index.
 _IN_THE_WAY: Final = """
+SELECT memory.number, memory.id, scope.token FROM memory JOIN scope ON scope.id = memory.scope_id WHERE memory.id = ?
+UNION
 SELECT memory.number, memory.id, scope.token FROM memory JOIN scope ON scope.id = memory.scope_id
-WHERE memory.id = ? OR (scope.token = ? AND memory.key = ?)
+WHERE scope.token = ? AND memory.key = ?
 """
 
 
@@ -30,7 +32,7 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
         for number, record_id, scope in db.execute(_IN_THE_WAY, (current.id, current.scope, current.key)).fetchall():
             db.execute("DELETE FROM history WHERE id = ?", (record_id,))
             db.execute("DELETE FROM memory WHERE number = ?", (number,))
-            drop_signature(db, scope, number)
+            drop_signature(db, advance(db, scope), number)
             announce(db, scope, record_id)
         put(db, advance(db, current.scope), current, lexical)
         db.executemany(_ADD_OLD, [record_values(version) for version in old])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
 from typing import Final, NamedTuple
 
 from uuid6 import uuid7
 
 from mcp_memory_server.providers.base import PinRequest, WriteRequest, Written
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of, record_values
+from mcp_memory_server.providers.signatures import epoch_ms
 from mcp_memory_server.providers.versions import next_version
 from mcp_memory_server.records import MemoryRecord
 
+from .names import is_storable
 from .reading import COLUMNS
 
 _NAMES: Final = ", ".join(RECORD_COLUMNS)
@@ -68,8 +69,10 @@ def announce(db: sqlite3.Connection, scope: str, record_id: str) -> None:
 
 def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Written:
     """Upsert; `lexical` is the ranking signature of the new fact."""
-    row = db.execute(_CURRENT, (request.scope, request.key)).fetchone()
-    current = None if row is None else record_of(request.scope, row)
+    current = None
+    if is_storable(request.scope) and is_storable(request.key):  # else `next_version` refuses it
+        row = db.execute(_CURRENT, (request.scope, request.key)).fetchone()
+        current = None if row is None else record_of(request.scope, row)
     written = next_version(current, request, str(uuid7()))
     if written.status != "unchanged":
         if current is not None:
@@ -81,14 +84,25 @@ def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Writ
 
 
 def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
-    """Store the current version of a record and what ranking reads of it."""
+    """Store the current version of a record, and what ranking reads of it when it may be found at all."""
     number = db.execute(_UPSERT, (*record_values(record), place.scope_id)).fetchone()[0]
+    if record.status != "active":
+        drop_signature(db, place, number)
+        return
     thread = record.origin.thread_id or ""
-    time_ms = int(datetime.fromisoformat(record.updated_at).timestamp() * 1000)
+    time_ms = epoch_ms(record.updated_at)
     db.execute(_SIGN, (place.scope_id, number, place.generation, record.key, thread, time_ms, lexical))
 
 
+def drop_signature(db: sqlite3.Connection, place: ScopeGeneration, number: int) -> None:
+    """Take a record out of what ranking reads."""
+    if db.execute("DELETE FROM signature WHERE scope_id = ? AND number = ?", (place.scope_id, number)).rowcount:
+        db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
+
+
 def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
+    if not (is_storable(request.scope) and is_storable(request.id)):
+        return None
     row = db.execute(_CURRENT_BY_ID, (request.scope, request.id)).fetchone()
     if row is None:
         return None
