@@ -43,13 +43,13 @@ def encode_records(embedder: Embedder, texts: Sequence[str]) -> list[EncodedVect
 def encode_question(embedder: Embedder, text: str, token_source: TokenSource | None = None) -> QueryVectors:
     """A question as ranking wants it; late interaction takes part if `token_source` reads token vectors."""
     texts = [text[:_MOST_QUERY_CHARS]]
-    near, unrelated = embedder.relevance.near, embedder.relevance.unrelated
+    unrelated, deviation = embedder.relevance.unrelated, embedder.relevance.deviation
     if token_source is not None and gives_tokens(embedder):
         pooled, (tokens,) = embedder.embed_both(texts, "query")
         if len(tokens.vectors):
-            return QueryVectors(pooled[0], tokens.vectors, tokens.words, token_source, near, unrelated)
-        return QueryVectors(pooled[0], near=near, unrelated=unrelated)
-    return QueryVectors(embedder.embed(texts, "query")[0], near=near, unrelated=unrelated)
+            return QueryVectors(pooled[0], tokens.vectors, tokens.words, token_source, unrelated, deviation)
+        return QueryVectors(pooled[0], unrelated=unrelated, deviation=deviation)
+    return QueryVectors(embedder.embed(texts, "query")[0], unrelated=unrelated, deviation=deviation)
 
 
 def _tells(word: str, said: str) -> bool:

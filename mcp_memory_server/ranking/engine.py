@@ -21,6 +21,10 @@ from .vectors import QueryVectors, TokenSource, cosines, max_similarity
 _RERANKED: Final = 100
 # What a record's surroundings are: this many records of its thread before and after it.
 _PASSAGE_RADIUS: Final = 8
+# The part of a question, by the rarity of its words, from which a row that holds it counts as a full match.
+_GOOD_MATCH: Final = 0.5
+# When a vector is near, this many of the nearest are shown, however far: how near an answer lies varies.
+_NEAREST: Final = 10
 # A record that holds nothing of the question comes along with a neighbour that is at least this good, and a record
 # written this near to a named date comes along too.
 _GOOD_NEIGHBOUR: Final = 0.7
@@ -145,13 +149,22 @@ class _Ranking:
     def _lexical_signals(self, match: LexicalMatch) -> dict[str, NDArray[np.float32]]:
         weights = self._weights
         signals = {
-            "words": min_max(match.words, self._living, weights.words),
+            "words": self._scaled_words(match),
             "trigrams": min_max(match.trigrams, self._living, weights.trigrams),
         }
-        if not self._caller.has_threads:
+        if weights.feedback and not self._caller.has_threads:
             again = feedback(self._caller, match, _summed(signals))
             signals["feedback"] = min_max(again, self._living, weights.feedback)
         return signals
+
+    def _scaled_words(self, match: LexicalMatch) -> NDArray[np.float32]:
+        """BM25 scaled by the best row, unless even that one holds little of the question.
+
+        Otherwise one chance word in a question that nothing else answers would count as much as a full answer, and
+        drown what vectors know.
+        """
+        best = max(float(match.words.max()), _GOOD_MATCH * float(match.rarity.sum()))
+        return weighted(self._weights.words / best if best else 0.0, match.words)
 
     def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:
         hits = match.hits
@@ -174,8 +187,8 @@ class _Ranking:
         scaled = np.where(known, min_max(near, known), min_max(_summed(self._own), self._living))
         self._own["vector"] = weighted(self._weights.pooled, scaled)
         with np.errstate(invalid="ignore"):
-            if (near >= embedded.near).any():
-                self._eligible |= near >= embedded.unrelated
+            if (near >= embedded.near(self._caller.count)).any():
+                self._eligible |= near >= min(embedded.unrelated, _nth_highest(near[known], _NEAREST))
         if embedded.tokens is not None and embedded.token_source is not None:
             self._own["tokens"] = self._late_interaction(embedded.tokens, embedded, embedded.token_source)
 
@@ -206,6 +219,12 @@ def _best_keys(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int6
         likely = rows[scores >= np.partition(scores, len(rows) - enough)[len(rows) - enough]]
     order = likely[np.lexsort((-caller.numbers[likely], -caller.times_ms[likely], -score[likely]))]
     return list(dict.fromkeys(caller.keys[order].tolist()))[:limit]
+
+
+def _nth_highest(values: NDArray[np.float32], count: int) -> float:
+    """The lowest of the `count` highest values."""
+    place = max(len(values) - count, 0)
+    return float(np.partition(values, place)[place])
 
 
 def _summed(signals: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:

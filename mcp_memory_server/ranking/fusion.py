@@ -47,7 +47,7 @@ class Weights:
 WORDS_ALONE: Final = Weights()
 WITH_POOLED: Final = Weights(pooled=1.2)
 """A pooled vector decides where the question and the fact share no word, so it outweighs words and trigrams."""
-WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.1, pooled=0.3, tokens=1.2)
+WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.0, pooled=0.6, tokens=1.0)
 """Token vectors of the same model order records better than its pooled vector, above all longer ones."""
 
 
