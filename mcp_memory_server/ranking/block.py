@@ -92,6 +92,12 @@ class SignatureBlock:
         return self.keys[order], order
 
     @cached_property
+    def has_distinct_keys(self) -> bool:
+        """Whether no two living records share a key, as in a scope they should not."""
+        keys = np.sort(self.keys[self.alive])
+        return not bool((keys[1:] == keys[:-1]).any())
+
+    @cached_property
     def has_threads(self) -> bool:
         """Whether any record tells which conversation it comes from."""
         return any(bool(segment.threads.any()) for segment in self.segments)

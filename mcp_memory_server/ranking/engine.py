@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,7 @@ class Question:
     """A Snowball name; detected when not given."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """One record of the answer. `number` is the store's own, within the block at `block_index`."""
 
     block_index: int
@@ -112,7 +111,11 @@ class _Ranking:
             eligible = eligible | (caller.best_beside(anchors.astype(np.float32), 1) > 0)
         if self._living is not None:
             eligible = eligible & self._living
-        rows = self._with_siblings(_best_keys(caller, score, np.flatnonzero(eligible), limit), score)
+        order = _ordered(caller, score, np.flatnonzero(eligible), limit)
+        if len(caller.blocks) == 1 and caller.blocks[0].has_distinct_keys:
+            rows = order[:limit]
+        else:
+            rows = self._with_siblings(list(dict.fromkeys(caller.keys[order].tolist()))[:limit], score)
         shares = np.stack([values[rows] for values in signals.values()], axis=1).tolist()
         blocks = (np.searchsorted(caller.starts, rows, side="right") - 1).tolist()
         told = zip(blocks, caller.numbers[rows].tolist(), score[rows].tolist(), shares, strict=True)
@@ -209,16 +212,14 @@ class _Ranking:
         return weighted(self._weights.tokens, scaled)
 
 
-def _best_keys(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int64], limit: int) -> list[int]:
-    """The first `limit` distinct keys of these rows in the order of rank."""
-    likely = rows
-    # A key stands once in a block, so this many of the best rows hold enough keys.
+def _ordered(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
+    """The best of these rows in the order of rank, at least so many that they hold `limit` keys if all rows do."""
+    # A key stands once in a block.
     enough = limit * len(caller.blocks)
-    if len(rows) > enough:
+    if len(rows) > enough and all(block.has_distinct_keys for block in caller.blocks):
         scores = score[rows]
-        likely = rows[scores >= np.partition(scores, len(rows) - enough)[len(rows) - enough]]
-    order = likely[np.lexsort((-caller.numbers[likely], -caller.times_ms[likely], -score[likely]))]
-    return list(dict.fromkeys(caller.keys[order].tolist()))[:limit]
+        rows = rows[scores >= np.partition(scores, len(rows) - enough)[len(rows) - enough]]
+    return rows[np.lexsort((-caller.numbers[rows], -caller.times_ms[rows], -score[rows]))]
 
 
 def _nth_highest(values: NDArray[np.float32], count: int) -> float:

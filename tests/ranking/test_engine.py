@@ -227,3 +227,20 @@ def test_importing_the_package_and_cutting_text_load_no_numpy() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert printed.split() == ["False", "True"]
+
+
+def test_records_of_one_key_in_one_block_come_along_too() -> None:
+    rows = [row(1, "tea", key="a"), row(2, "no such word", key="a"), row(3, "tea in box 4", key="b")]
+    twice = SignatureBlock.from_rows(rows)
+    assert numbers([twice], "tea", limit=1) == [1, 2]
+    assert sorted(numbers([twice], "tea", limit=2)) == [1, 2, 3]
+
+
+@given(
+    st.lists(st.sampled_from(["tea", "green tea", "Anna drinks tea", "box 4", "no"]), max_size=12), st.integers(1, 6)
+)
+@settings(max_examples=60, deadline=None)
+def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(texts: list[str], limit: int) -> None:
+    assert (
+        numbers([block(texts)], "does Anna drink tea", limit) == numbers([block(texts)], "does Anna drink tea")[:limit]
+    )
