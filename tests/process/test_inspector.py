@@ -1,0 +1,78 @@
+"""A client that is not ours: the MCP Inspector's command line attaches over stdio, in each protocol era."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.process
+
+INSPECTOR = shutil.which("mcp-inspector")
+if INSPECTOR is None:
+    if os.environ.get("CI"):
+        raise RuntimeError("CI must have the Inspector on its path: npm ci --prefix .ci/node")
+    pytest.skip("needs mcp-inspector on the path: npm ci --prefix .ci/node", allow_module_level=True)
+
+ERAS = ("legacy", "modern", "auto")
+
+
+def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """One run of the Inspector against a server of its own on the store in `folder`."""
+    assert INSPECTOR is not None
+    server = [sys.executable, "-m", "mcp_memory_server", "--url", f"sqlite:///{folder / 'memory.db'}", "--actor", "ann"]
+    command = [INSPECTOR, "--cli", *server, *arguments, "--format", "json", "-q"]
+    return subprocess.run(
+        command,
+        env={**os.environ, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def answer(folder: Path, *arguments: str) -> dict[str, Any]:
+    done = inspect(folder, *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_the_tools_pass_the_strict_portability_check(tmp_path: Path, era: str) -> None:
+    done = inspect(tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
+    assert done.returncode == 0, done.stderr
+    names = [tool["name"] for tool in json.loads(done.stdout)["result"]["tools"]]
+    assert names == ["remember", "recall_digest", "forget"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
+    def call(method: str, *arguments: str) -> dict[str, Any]:
+        return answer(tmp_path, "--method", method, *arguments, "--protocol-era", era)
+
+    def tool(name: str, **arguments: str) -> dict[str, Any]:
+        pairs = [f"{key}={value}" for key, value in arguments.items()]
+        return call("tools/call", "--tool-name", name, "--tool-arg", *pairs)["structuredContent"]
+
+    stored = tool("remember", key="tea", fact="Ann drinks green tea.")
+    assert stored["status"] == "stored"
+    assert [entry["key"] for entry in tool("recall_digest", query="Which tea?")["entries"]] == ["tea"]
+    uris = [resource["uri"] for resource in call("resources/list")["resources"]]
+    assert uris == ["memory://block", "memory://digest", "memory://stats"]
+    assert len(call("resources/templates/list")["resourceTemplates"]) == 3
+    for uri in (*uris, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"):
+        assert call("resources/read", "--uri", uri)["contents"][0]["text"]
+    assert "green tea" in call("resources/read", "--uri", "memory://scopes/actor%3Aann")["contents"][0]["text"]
+    for prompt in call("prompts/list")["prompts"]:
+        assert call("prompts/get", "--prompt-name", prompt["name"])["messages"]
+    assert tool("forget", key="tea")["forgotten"] is True
+
+
+def test_a_failed_call_is_told_from_a_good_one(tmp_path: Path) -> None:
+    done = inspect(tmp_path, "--method", "tools/call", "--tool-name", "forget", "--tool-arg", "key=nothing")
+    assert done.returncode == 5
