@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Final
 
 from pydantic import Field
 
-from .records import Author, FrozenModel, MemoryRecord, is_absent
+from .records import Author, FrozenModel, MemoryOrigin, MemoryRecord, is_absent
 
 DEFAULT_MAX_MEMORIES = 20
 
@@ -114,10 +114,13 @@ def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEn
 
 def as_entry(record: MemoryRecord, *, pinned: bool, overrides: tuple[Override, ...]) -> DigestEntry:
     """The entry that shows `record`: a pin belongs to the question, so it may come from a beaten record."""
-    fields: dict[str, Any] = {name: getattr(record, name) for name in MemoryRecord.model_fields}
-    # model_construct: the values come out of a validated record, and a turn builds hundreds of these.
-    fields |= {"pinned": pinned, "overrides": overrides}
-    return DigestEntry.model_construct(**fields)
+    # A copy, not a construction: the values come out of a validated record, and a turn builds dozens of these.
+    return _BLANK_ENTRY.model_copy(update={**vars(record), "pinned": pinned, "overrides": overrides})
+
+
+_BLANK_ENTRY: Final = DigestEntry(
+    id="blank", key="", text="", scope="", origin=MemoryOrigin(author="agent"), updated_at="0001-01-01T00:00:00Z"
+)
 
 
 def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[DigestEntry]:

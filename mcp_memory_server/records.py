@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -39,22 +40,28 @@ def canonical_instant(value: object) -> str:
     Raises:
         ValueError: not a time, or a time without a zone.
     """
-    moment = value
     if isinstance(value, str):
-        try:
-            moment = datetime.fromisoformat(value.strip())
-        except ValueError:
-            raise ValueError(f"is not an ISO 8601 time: {echo(value)}; write it like 2026-03-01T09:00:00Z") from None
-    if not isinstance(moment, datetime):
+        return _parsed_instant(value)
+    if not isinstance(value, datetime):
         raise ValueError(f"is not a time: {echo(value)}; write it like 2026-03-01T09:00:00Z")
-    if moment.utcoffset() is None:
-        raise ValueError(f"has no time zone: {echo(value)}; end it with Z or an offset such as +02:00")
+    if value.utcoffset() is None:
+        raise ValueError(f"has no time zone: {echo(str(value))}; end it with Z or an offset such as +02:00")
     try:
-        utc = moment.astimezone(UTC)
+        utc = value.astimezone(UTC)
     except OverflowError:
-        raise ValueError(f"is outside the years 1 to 9999: {echo(value)}") from None
+        raise ValueError(f"is outside the years 1 to 9999: {echo(str(value))}") from None
     # strftime does not pad years below 1000 on every platform; isoformat does.
     return utc.isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+# The same records are read turn after turn, so the same few instants are parsed again and again.
+@lru_cache(maxsize=4096)
+def _parsed_instant(text: str) -> str:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"is not an ISO 8601 time: {echo(text)}; write it like 2026-03-01T09:00:00Z") from None
+    return canonical_instant(moment)
 
 
 Instant = Annotated[str, BeforeValidator(canonical_instant)]
@@ -143,6 +150,8 @@ def visible_line(text: str) -> str:
 
     Total: any string at all has a result. Lone surrogates become U+FFFD, so that the result can be encoded.
     """
+    if text.isprintable() and unicodedata.is_normalized("NFC", text):
+        return text.strip()  # nothing that the steps below look for is printable
     text = _SURROGATE.sub("\ufffd", text)
     text = _HIDDEN.sub("", _BREAKS.sub(" ", text))
     text = _FLAG.sub(lambda match: match[1] or "", text)

@@ -50,7 +50,7 @@ def test_the_tools_pass_the_strict_portability_check(tmp_path: Path, era: str) -
     assert names == ["remember", "recall_digest", "forget"]
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", ERAS[:2])
 def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
     def call(method: str, *arguments: str) -> dict[str, Any]:
         return answer(tmp_path, "--method", method, *arguments, "--protocol-era", era)
