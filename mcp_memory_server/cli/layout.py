@@ -15,6 +15,8 @@ _LEAST_WIDTH: Final = 16
 
 def display_width(text: str) -> int:
     """The columns that a terminal gives to the text: wide characters take two, combining ones none."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
