@@ -39,7 +39,8 @@ class Budget:
 class Limits:
     """The allowances of one check. With the defaults it answers within a second on one slow core."""
 
-    tree_height: int = 150
+    tree_height: int = 50
+    """Levels of the tree. Six calls deep for each, the compiler must fit on whatever stack the host has left."""
     positions: int = 1_500
     """Characters of the pattern after its counts are written out; beyond, large counts are approximated."""
     instructions: int = 12_000

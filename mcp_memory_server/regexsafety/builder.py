@@ -63,8 +63,16 @@ def _joined(left: CharSet, right: CharSet) -> CharSet | None:
     return None if charset.intersection(left, right) else charset.union(left, right)
 
 
-def _choice(branches: list[syntax.Node]) -> syntax.Node:
-    """A choice; neighbouring single characters that exclude one another become one set."""
+def _choice(branches: list[syntax.Node], join_sets: bool) -> syntax.Node:
+    """A choice; neighbouring single characters that exclude one another become one set.
+
+    ``join_sets`` does so with a choice of nothing but single characters even where they overlap, as CPython does;
+    it leaves sets that are written as complements alone.
+    """
+    if join_sets and len(branches) > 1:
+        sets = [branch.ranges for branch in branches if isinstance(branch, syntax.Chars)]
+        if len(sets) == len(branches) and not any(ranges and ranges[-1][1] == charset.LAST_CODE_POINT for ranges in sets):
+            return chars_node(charset.union(*sets))
     merged: list[syntax.Node] = []
     for branch in branches:
         last = merged[-1] if merged else None
@@ -84,9 +92,13 @@ def _sequence(items: list[syntax.Node]) -> syntax.Node:
 class TreeBuilder:
     """A stack of open groups; the parser adds terms, the builder makes the nodes."""
 
-    def __init__(self, keep_captures: bool) -> None:
-        """``keep_captures`` keeps capture nodes, needed only where something refers back to them."""
+    def __init__(self, keep_captures: bool, join_sets: bool = False) -> None:
+        """``keep_captures`` keeps capture nodes, needed only where something refers back to them.
+
+        ``join_sets`` makes one set of a choice among single characters, overlapping or not.
+        """
         self._keep_captures = keep_captures
+        self._join_sets = join_sets
         self._stack = [Frame("top", 0)]
 
     @property
@@ -120,7 +132,7 @@ class TreeBuilder:
         return frame
 
     def _node_of(self, frame: Frame) -> syntax.Node:
-        body = _choice([*frame.branches, _sequence(frame.items)])
+        body = _choice([*frame.branches, _sequence(frame.items)], self._join_sets)
         match frame.kind:
             case "capture" if self._keep_captures:
                 return syntax.Group(body, frame.index)

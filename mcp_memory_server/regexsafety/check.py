@@ -48,7 +48,11 @@ def check_pattern(
         return verdict("invalid", f"It does not compile: {refusal}.")
     except UnsupportedPattern as refusal:
         return verdict("unknown", f"It was not analysed: {refusal}.")
-    result = analyse(parsed, _casing(flags, dialect), limits)
+    try:
+        result = analyse(parsed, _casing(flags, dialect), limits)
+    except RecursionError:
+        # The tree is shallow by then, so it is the caller who has left no room.
+        return verdict("unknown", "It was not analysed: the call stack is nearly used up.")
     if result.worst is not None and result.alphabet is not None:
         return _unsafe(verdict("unknown", "", result.cost), parsed, result.worst, result.alphabet)
     if result.exhausted is not None:

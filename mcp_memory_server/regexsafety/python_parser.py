@@ -49,7 +49,8 @@ class _PythonParser:
         self._groups = 1
         self._names: dict[str, int] = {}
         self._widths: dict[int, Width] = {}
-        self._builder = TreeBuilder(keep_captures="\\" in text or "(?P=" in text or "(?(" in text)
+        refers = "\\" in text or "(?P=" in text or "(?(" in text
+        self._builder = TreeBuilder(keep_captures=refers, join_sets=True)
         self._last = [_NOTHING]
         self._outer_flags: list[PythonFlags] = []
         self._lookbehind_groups: list[int] = []
