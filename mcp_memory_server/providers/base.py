@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol, TypeGuard
+from typing import TYPE_CHECKING, Literal, Protocol, TypeGuard
 
 from mcp_memory_server.records import (
     Extraction,
@@ -35,6 +35,9 @@ from mcp_memory_server.records import (
     Sensitivity,
     Status,
 )
+
+if TYPE_CHECKING:
+    from mcp_memory_server.ranking import QueryVectors
 
 
 class Group(StrEnum):
@@ -48,6 +51,7 @@ class Group(StrEnum):
     CHANGES = "changes"
     RESTORE = "restore"
     MAINTAIN = "maintain"
+    VECTORS = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +218,26 @@ class WritingProvider(MemoryProvider, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A question as the embedder of that id sees it: compared with vectors of the same id only."""
+
+    embedder: str
+    vectors: QueryVectors
+
+
+@dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A question in plain text: never a query language, any string at all. `at` anchors relative dates."""
+    """A question in plain text: never a query language, any string at all. `at` anchors relative dates.
+
+    `embedded` is used by providers of the group `vectors`, for the records whose vectors they hold; words decide
+    about the others.
+    """
 
     scopes: tuple[str, ...]
     query: str
     limit: int
     at: str
+    embedded: EmbeddedQuery | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +495,52 @@ class MaintainedProvider(MemoryProvider, Protocol):
         ...
 
 
+# --- vectors ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RecordVectors:
+    """One version's vectors, as `embedding.encode_records` makes them."""
+
+    scope: str
+    ref: VersionRef
+    pooled: bytes
+    tokens: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsWrite:
+    """Vectors that the embedder of that id made."""
+
+    embedder: str
+    records: tuple[RecordVectors, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorCount:
+    """How many records can be found, and how many of them have vectors of an embedder."""
+
+    searchable: int
+    embedded: int
+
+
+class VectorProvider(SearchingProvider, Protocol):
+    """Vectors beside the records. The work of the operator's embedder, over the whole store."""
+
+    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+        """At most `limit` records that search can find and that have no vectors of this embedder."""
+        ...
+
+    async def put_vectors(self, request: VectorsWrite) -> int:
+        """Hold the vectors of those versions that are still current; how many were.
+
+        They replace vectors of another embedder. A new version of a record has none, and forgetting takes them.
+        """
+        ...
+
+    async def count_vectors(self, embedder: str) -> VectorCount: ...
+
+
 # --- asking the declaration ---------------------------------------------------------------------------
 
 
@@ -487,6 +550,11 @@ def can_write(provider: MemoryProvider) -> TypeGuard[WritingProvider]:
 
 def can_search(provider: MemoryProvider) -> TypeGuard[SearchingProvider]:
     return Group.SEARCH in provider.capabilities.groups
+
+
+def holds_vectors(provider: MemoryProvider) -> TypeGuard[VectorProvider]:
+    """Vectors serve search, so they need that group too."""
+    return {Group.VECTORS, Group.SEARCH} <= provider.capabilities.groups
 
 
 def has_history(provider: MemoryProvider) -> TypeGuard[HistoryProvider]:

@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from anyio.lowlevel import checkpoint
@@ -41,6 +42,8 @@ from .base import (
     ScopeCount,
     SearchRequest,
     Stats,
+    VectorCount,
+    VectorsWrite,
     VersionRef,
     VersionsRequest,
     WriteRequest,
@@ -48,7 +51,7 @@ from .base import (
 )
 from .key_order import in_digest_order, is_pinned, listing, with_pins
 from .scope_index import ScopeIndex
-from .versions import check_journalable, check_restorable, closed_history, next_version
+from .versions import check_journalable, check_restorable, check_vectors, closed_history, next_version
 
 _URL: Final = "memory://"
 _KEPT_CHANGES: Final = 10_000
@@ -147,8 +150,32 @@ class InMemoryProvider:
         pinned = [record for held in in_digest_order(active, request.scopes) if is_pinned(held) for record in held]
         # A pinned key that ranks must not take the place of one that does not come along anyway.
         wanted = request.limit + len({record.key for record in pinned})
-        ranked = self._index.search(request.scopes, request.query, wanted, request.at)
+        ranked = self._index.search(request, wanted)
         return with_pins(ranked, pinned, request.limit)
+
+    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+        await self._enter()
+        lacking = (record for record in self._searchable() if not self._index.has_vectors(record, embedder))
+        return tuple(islice(lacking, limit))
+
+    async def put_vectors(self, request: VectorsWrite) -> int:
+        await self._enter()
+        check_vectors(request)
+        taken = 0
+        for vectors in request.records:
+            versions = self._versions((vectors.scope,), vectors.ref.id)
+            if versions and versions[-1].version == vectors.ref.version and versions[-1].status == "active":
+                self._index.put_vectors(versions[-1], request.embedder, vectors.pooled, vectors.tokens)
+                taken += 1
+        return taken
+
+    async def count_vectors(self, embedder: str) -> VectorCount:
+        await self._enter()
+        searchable = list(self._searchable())
+        return VectorCount(len(searchable), sum(self._index.has_vectors(record, embedder) for record in searchable))
+
+    def _searchable(self) -> Iterator[MemoryRecord]:
+        return (record for record in self._current(tuple(self._held)) if record.status == "active")
 
     async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
         await self._enter()

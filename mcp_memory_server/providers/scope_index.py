@@ -6,17 +6,25 @@ Nothing here runs before the first search, and the ranking (with numpy) is impor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
 from mcp_memory_server.records import MemoryRecord
 
-from .base import Hit
+from .base import Hit, SearchRequest
 from .signatures import ranking_row
 
 if TYPE_CHECKING:
-    from mcp_memory_server.ranking import SignatureBlock
+    from mcp_memory_server.ranking import Row, SignatureBlock
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    embedder: str
+    pooled: bytes
+    tokens: bytes | None
 
 
 class ScopeIndex:
@@ -28,12 +36,15 @@ class ScopeIndex:
         self._blocks: dict[str, SignatureBlock] = {}
         self._records: dict[str, dict[int, MemoryRecord]] = {}
         self._changed: dict[str, dict[int, MemoryRecord | None]] = {}
+        self._vectors: dict[int, _Vectors] = {}
+        self._embedder: str | None = None
 
     def put(self, record: MemoryRecord) -> None:
         """The record is now current, and may be found when it is active."""
         number = self._numbers.get(record.id)
         if number is None:
             number = self._numbers[record.id] = next(self._next_number)
+        self._vectors.pop(number, None)
         if record.status == "active":
             self._changed.setdefault(record.scope, {})[number] = record
         else:
@@ -43,22 +54,55 @@ class ScopeIndex:
         """The record is gone; nothing of it stays here."""
         self._withdraw(record.scope, self._numbers.pop(record.id))
 
+    def put_vectors(self, record: MemoryRecord, embedder: str, pooled: bytes, tokens: bytes | None) -> None:
+        """The vectors of a current, active record."""
+        number = self._numbers[record.id]
+        self._vectors[number] = _Vectors(embedder, pooled, tokens)
+        self._changed.setdefault(record.scope, {})[number] = record
+
+    def has_vectors(self, record: MemoryRecord, embedder: str) -> bool:
+        held = self._vectors.get(self._numbers[record.id])
+        return held is not None and held.embedder == embedder
+
     def _withdraw(self, scope: str, number: int) -> None:
+        self._vectors.pop(number, None)
         self._changed.setdefault(scope, {})[number] = None
         self._records.get(scope, {}).pop(number, None)
 
-    def search(self, scopes: Sequence[str], query: str, limit: int, at: str) -> list[Hit]:
-        """The records of the `limit` best keys at `scopes`, best first; nothing else is read to rank them."""
+    def search(self, request: SearchRequest, limit: int) -> list[Hit]:
+        """The records of the `limit` best keys at the scopes, best first; nothing else is read to rank them."""
         from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy
 
-        for scope in scopes:
+        self._use_embedder(request.embedded and request.embedded.embedder)
+        for scope in request.scopes:
             self._take_in(scope)
-        searched = [scope for scope in dict.fromkeys(scopes) if scope in self._blocks]
+        searched = [scope for scope in dict.fromkeys(request.scopes) if scope in self._blocks]
         if not searched:
             return []
-        question = Question(query, datetime.fromisoformat(at))
+        vectors = request.embedded and replace(request.embedded.vectors, token_source=self._tokens)
+        question = Question(request.query, datetime.fromisoformat(request.at), vectors)
         found = rank([self._blocks[scope] for scope in searched], question, limit)
         return [Hit(self._records[searched[hit.block_index]][hit.number], hit.score, hit.signals) for hit in found]
+
+    def _use_embedder(self, embedder: str | None) -> None:
+        """Blocks hold the vectors of one embedder: for another one they are made anew."""
+        if embedder == self._embedder:
+            return
+        self._embedder = embedder
+        self._blocks.clear()
+        for scope, records in self._records.items():
+            self._changed[scope] = {**records, **self._changed.get(scope, {})}
+
+    def _tokens(self, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
+        held = (self._vectors.get(number) for _, number in asked)
+        return [vectors.tokens if vectors and vectors.embedder == self._embedder else None for vectors in held]
+
+    def _row(self, number: int, record: MemoryRecord) -> Row:
+        row = ranking_row(number, record)
+        vectors = self._vectors.get(number)
+        if vectors is None or vectors.embedder != self._embedder:
+            return row
+        return row._replace(vector=vectors.pooled)
 
     def _take_in(self, scope: str) -> None:
         from mcp_memory_server.ranking import SignatureBlock  # noqa: PLC0415  # numpy
@@ -72,6 +116,6 @@ class ScopeIndex:
         kept = {number: record for number, record in changed.items() if record is not None}
         records.update(kept)
         self._blocks[scope] = self._blocks.get(scope, SignatureBlock()).with_changes(
-            [ranking_row(number, record) for number, record in kept.items()],
+            [self._row(number, record) for number, record in kept.items()],
             changed.keys() - kept.keys(),
         )

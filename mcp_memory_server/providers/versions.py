@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
 from mcp_memory_server.records import MemoryRecord
 
-from .base import JournaledDigest, RestoreRequest, WriteRequest, Written
+from .base import JournaledDigest, RestoreRequest, VectorsWrite, WriteRequest, Written
 
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
@@ -87,6 +87,22 @@ def check_journalable(digest: JournaledDigest) -> None:
         "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
+
+
+def check_vectors(request: VectorsWrite) -> None:
+    """Refuse vectors that no search could use.
+
+    Raises:
+        InvalidInput: the embedder's id is blank or cannot be encoded, or the vectors differ in dimension.
+    """
+    try:
+        blank = not request.embedder.encode().strip()
+    except UnicodeEncodeError:
+        blank = True
+    if blank:
+        raise InvalidInput.of("embedder", "has no usable id")
+    if len({len(record.pooled) for record in request.records}) > 1:
+        raise InvalidInput.of("vectors", "differ in dimension, so that they cannot be of one embedder")
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:

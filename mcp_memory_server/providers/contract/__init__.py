@@ -15,6 +15,7 @@ from typing import Final
 from . import (
     browsing,
     changing,
+    embedded,
     forgetting,
     history,
     journaling,
@@ -50,6 +51,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         changing,
         restoring,
         maintaining,
+        embedded,
     )
     for value in vars(module).values()
     if isinstance(value, Check)

@@ -16,6 +16,7 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    VectorsWrite,
     VersionsRequest,
 )
 
@@ -42,6 +43,11 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.CHANGES: {"changes": (None,)},
     Group.RESTORE: {"restore": (RestoreRequest((), at=minute(0)),)},
     Group.MAINTAIN: {"examine": ()},
+    Group.VECTORS: {
+        "unembedded": ("toy", 1),
+        "put_vectors": (VectorsWrite("toy", ()),),
+        "count_vectors": ("toy",),
+    },
 }
 """Every call of every optional group, with arguments that any provider of that group takes."""
 

@@ -15,7 +15,7 @@ from mcp_memory_server.providers.base import (
     MaintainedProvider,
     MemoryProvider,
     RestoringProvider,
-    SearchingProvider,
+    VectorProvider,
 )
 
 OpenProvider = Callable[[], AbstractAsyncContextManager[MemoryProvider]]
@@ -39,12 +39,12 @@ class Store:
 
 
 class EveryGroup(
-    SearchingProvider,
     RestoringProvider,
     JournalingProvider,
     BrowsingProvider,
     ChangingProvider,
     MaintainedProvider,
+    VectorProvider,
     Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""

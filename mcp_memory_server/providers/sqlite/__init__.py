@@ -33,16 +33,18 @@ from mcp_memory_server.providers.base import (
     RestoreRequest,
     SearchRequest,
     Stats,
+    VectorCount,
+    VectorsWrite,
     VersionRef,
     VersionsRequest,
     WriteRequest,
     Written,
 )
 from mcp_memory_server.providers.signatures import signature_of
-from mcp_memory_server.providers.versions import check_journalable, check_restorable
+from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_vectors
 from mcp_memory_server.records import MemoryRecord
 
-from . import changes, examining, files, forgetting, history, journal, reading, restoring, search, writing
+from . import changes, examining, files, forgetting, history, journal, reading, restoring, search, vectors, writing
 from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
 
 __all__ = ["SqliteProvider", "open_sqlite"]
@@ -101,6 +103,16 @@ class SqliteProvider:
             self._blocks.clear()
             self._blocks_epoch = self._database.epoch
         return await self._database.read(lambda db: search.search(db, self._blocks, request))
+
+    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+        return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit))
+
+    async def put_vectors(self, request: VectorsWrite) -> int:
+        check_vectors(request)
+        return await self._database.write(lambda db: vectors.put_vectors(db, request))
+
+    async def count_vectors(self, embedder: str) -> VectorCount:
+        return await self._database.read(lambda db: vectors.count_vectors(db, embedder))
 
     async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: history.history(db, request))

@@ -89,6 +89,7 @@ def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, le
     if record.status != "active":
         drop_signature(db, place, number)
         return
+    db.execute("DELETE FROM token WHERE number = ?", (number,))
     thread = record.origin.thread_id or ""
     time_ms = epoch_ms(record.updated_at)
     db.execute(_SIGN, (place.scope_id, number, place.generation, record.key, thread, time_ms, lexical))
@@ -96,6 +97,7 @@ def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, le
 
 def drop_signature(db: sqlite3.Connection, place: ScopeGeneration, number: int) -> None:
     """Take a record out of what ranking reads."""
+    db.execute("DELETE FROM token WHERE number = ?", (number,))
     if db.execute("DELETE FROM signature WHERE scope_id = ? AND number = ?", (place.scope_id, number)).rowcount:
         db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
 
