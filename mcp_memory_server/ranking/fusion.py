@@ -40,14 +40,14 @@ class Weights:
     subject: float = 0.4
     """The record is about the one name the question holds. Added last, so that it does not spread to neighbours,
     who are often about somebody else."""
-    date: float = 0.8
+    date: float = 1.0
     """Written near a date that the question names. A question that names one is seldom answered elsewhere."""
 
 
 WORDS_ALONE: Final = Weights()
 WITH_POOLED: Final = Weights(pooled=1.2)
 """A pooled vector decides where the question and the fact share no word, so it outweighs words and trigrams."""
-WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.0, pooled=0.6, tokens=1.0)
+WITH_TOKENS: Final = Weights(words=0.4, trigrams=0.2, feedback=0.0, pooled=0.4, tokens=1.2)
 """Token vectors of the same model order records better than its pooled vector, above all longer ones."""
 
 
