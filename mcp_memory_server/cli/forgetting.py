@@ -12,9 +12,10 @@ from mcp_memory_server.identity import is_own_scope
 from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.service import Forgot, Reach
 
-from .layout import counted, record_json, records_table
+from .columns import counted, terminal_width
+from .layout import record_json, records_table
 from .reading import records_within
-from .session import Session, in_session, reach_flags, terminal_width
+from .session import Session, in_session, reach_flags
 
 
 @click.command("forget")

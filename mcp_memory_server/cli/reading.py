@@ -10,8 +10,9 @@ import click
 from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.service import Offered, Reach
 
-from .layout import author_of, counted, record_json, records_table, table, versions_table
-from .session import Session, in_session, reach_flags, terminal_width
+from .columns import counted, terminal_width
+from .layout import author_of, record_json, records_table, table, versions_table
+from .session import Session, in_session, reach_flags
 from .streams import or_stdin
 
 

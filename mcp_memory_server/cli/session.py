@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import logging
-import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -64,11 +63,6 @@ def require_one(key: str | None, record_id: str | None) -> None:
 def show(document: Any, text: str, *, as_json: bool) -> None:
     """Print one JSON document, or text for people."""
     click.echo(json.dumps(document, ensure_ascii=False) if as_json else text)
-
-
-def terminal_width() -> int | None:
-    """How many columns a line may have; None where nobody looks at a screen."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def in_session(function: Callable[Concatenate[Session, P], Awaitable[None]]) -> Callable[P, None]:

@@ -17,7 +17,8 @@ from mcp_memory_server.providers.base import Stats
 from mcp_memory_server.service import Reach
 from mcp_memory_server.service.wiring import utc_now
 
-from .layout import counted, minute_of, table
+from .columns import counted
+from .layout import minute_of, table
 from .session import Session, in_session, reach_flags
 from .streams import STDIN, all_of
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mcp_memory_server.cli.layout import display_width, table
+from mcp_memory_server.cli.columns import display_width
+from mcp_memory_server.cli.layout import table
 
 from .conftest import CommandLine
 
