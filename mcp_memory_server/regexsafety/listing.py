@@ -1,0 +1,120 @@
+"""Judges everything that a document or a server publishes: one schema, a tool, or a whole `tools/list` result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from .guard import SCHEMA_FIELDS, SchemaField, tool_name
+from .schema import Finding, check_schema, to_pointer
+
+MOST_STEPS = 40_000_000
+"""Analysis steps for all schemas together, some twenty seconds; what comes after is ``unknown``."""
+
+
+class NoSchema(ValueError):
+    """The document can hold no schema at all; the message completes "It is"."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedFinding:
+    """A finding and the schema that it stands in."""
+
+    finding: Finding
+    """Its pointer begins at the schema."""
+    tool: str | None = None
+    place: SchemaField | None = None
+    root: str = ""
+    """JSON pointer of the schema in the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListingReport:
+    """Every pattern that was found, in the order of the document."""
+
+    placed: tuple[PlacedFinding, ...]
+    tools: int | None = None
+    """How many tools were read; None for a schema alone."""
+
+    @property
+    def unsafe(self) -> tuple[PlacedFinding, ...]:
+        """What a policy should act on."""
+        return tuple(placed for placed in self.placed if placed.finding.unsafe)
+
+    @property
+    def checked(self) -> int:
+        """How many places of patterns were judged."""
+        return sum(placed.finding.judged is not None for placed in self.placed)
+
+
+def check_document(document: object) -> ListingReport:
+    """Judge a parsed JSON document: a schema, a tool, a list of tools, or the result or answer of `tools/list`.
+
+    What is in doubt is read as a schema. Raises NoSchema for text, a number or null.
+    """
+    if isinstance(document, bool):
+        return ListingReport(())
+    if isinstance(document, Mapping):
+        return _check_mapping(cast("Mapping[str, object]", document))
+    if isinstance(document, list):
+        return check_tools(cast("list[object]", document))
+    raise NoSchema("neither an object, a list nor a boolean")
+
+
+def _check_mapping(document: Mapping[str, object]) -> ListingReport:
+    for *way, holder in ((document,), ("result", document.get("result"))):
+        tools = cast("Mapping[str, object]", holder).get("tools") if isinstance(holder, Mapping) else None
+        if isinstance(tools, list):
+            return check_tools(cast("list[object]", tools), (*map(str, way), "tools"))
+    if _is_tool(document):
+        return ListingReport(tuple(_check_entry(document, (), _Allowance(MOST_STEPS))), 1)
+    return ListingReport(tuple(PlacedFinding(finding) for finding in check_schema(document)))
+
+
+def check_tools(tools: Iterable[object], way: Sequence[str] = (), most_steps: int = MOST_STEPS) -> ListingReport:
+    """Judge the schemas of tools. An entry that is no tool is read as a schema; ``way`` leads to the list."""
+    allowance = _Allowance(most_steps)
+    placed: list[PlacedFinding] = []
+    count = 0
+    for count, entry in enumerate(tools, 1):
+        placed.extend(_check_entry(entry, (*way, str(count - 1)), allowance))
+    return ListingReport(tuple(placed), count)
+
+
+def _is_tool(entry: Mapping[str, object]) -> bool:
+    return any(field in entry for field in SCHEMA_FIELDS)
+
+
+@dataclass(slots=True)
+class _Allowance:
+    """The steps that are left for all schemas of a listing."""
+
+    left: int
+
+    def judge(self, schema: object) -> list[Finding]:
+        """The findings of one schema, its cost taken off."""
+        if not isinstance(schema, (Mapping, bool)):
+            return [_unreadable("It is neither an object nor a boolean, so no schema.")]
+        if self.left <= 0:
+            return [_unreadable("There are more patterns than are judged at once: check fewer tools.")]
+        findings = check_schema(schema)
+        self.left -= sum({found.pattern: found.judged.cost for found in findings if found.judged}.values())
+        return findings
+
+
+def _unreadable(why: str) -> Finding:
+    return Finding("", "unknown", "", "", note=why)
+
+
+def _check_entry(entry: object, way: Sequence[str], allowance: _Allowance) -> Iterator[PlacedFinding]:
+    tool = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
+    if not _is_tool(tool):
+        for finding in allowance.judge(entry):
+            yield PlacedFinding(finding, tool_name(tool) if "name" in tool else None, root=to_pointer(way))
+        return
+    for field in SCHEMA_FIELDS:
+        if tool.get(field) is not None:
+            root = to_pointer((*way, field))
+            for finding in allowance.judge(tool[field]):
+                yield PlacedFinding(finding, tool_name(tool), field, root)
