@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import platformdirs
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from .errors import ConfigurationError, InvalidInput, echo
@@ -117,6 +117,11 @@ class Settings(BaseSettings):
     journal_digests: Annotated[int, _Number] = Field(
         default=10_000, ge=0, le=10_000_000, description="a whole number from 0 to 10000000"
     )
+
+    embedder: _OptionalName = Field(
+        default=None, description="onnx:FOLDER, model2vec:FOLDER, fastembed:NAME, openai:MODEL@BASE_URL, or nothing"
+    )
+    embedder_api_key: SecretStr | None = Field(default=None, description="the key of an embedding service, or nothing")
 
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 

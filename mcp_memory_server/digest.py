@@ -46,7 +46,8 @@ class MemoryDigest(FrozenModel):
     """What applies to a request, in rendering order.
 
     `omitted` counts entries that the ceiling dropped, `pinned_omitted` those of them that were pinned:
-    more is pinned than the block holds. `recalled` is true when relevance picked the entries.
+    more is pinned than the block holds. `recalled` is true when relevance picked the entries, and `signals` says
+    what took part in that besides words: `embedder` is `used` or `unavailable` where one is configured.
     """
 
     digest_id: str | None = Field(default=None, exclude_if=is_absent)
@@ -55,6 +56,7 @@ class MemoryDigest(FrozenModel):
     omitted: int = 0
     pinned_omitted: int = 0
     recalled: bool = False
+    signals: dict[str, str] = Field(default_factory=dict, exclude_if=is_absent)
 
     @property
     def partial(self) -> bool:

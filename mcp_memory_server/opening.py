@@ -10,7 +10,7 @@ from .config import Settings
 from .errors import ConfigurationError
 from .providers import open_provider
 from .providers.base import MemoryProvider
-from .service import Limits, MemoryService, Retention
+from .service import Limits, MemoryService, OpenEmbedder, Retention
 
 _SQLITE: Final = "sqlite://"
 
@@ -32,6 +32,7 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
             provider,
             limits=Limits(settings.max_memories, settings.max_fact_chars),
             retention=Retention(settings.journal_days, settings.journal_digests),
+            open_embedder=_embedder_opener(settings),
         )
         yield await opened.enter_async_context(service)
 
@@ -42,3 +43,18 @@ def _store(settings: Settings) -> AbstractAsyncContextManager[MemoryProvider]:
     from .providers.sqlite import open_sqlite  # noqa: PLC0415  # a driver is loaded for the store that needs it
 
     return open_sqlite(settings.url, busy_timeout_s=settings.busy_timeout_s, synchronous=settings.synchronous)
+
+
+def _embedder_opener(settings: Settings) -> OpenEmbedder | None:
+    """What loads the configured embedder, at first use; the form of the setting is checked now."""
+    setting = settings.embedder
+    if setting is None:
+        return None
+    from .embedding import check_embedder_setting, open_embedder  # noqa: PLC0415  # only where one is configured
+
+    try:
+        check_embedder_setting(setting)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"The setting embedder ({settings.origin('embedder')}) cannot work: {error}") from None
+    key = settings.embedder_api_key
+    return lambda: open_embedder(setting, key.get_secret_value() if key else None)

@@ -69,8 +69,8 @@ Instant = Annotated[str, BeforeValidator(canonical_instant)]
 
 
 def is_absent(value: Any) -> bool:
-    """In JSON an absent value is left out, never null; an empty tuple of tags or overrides counts as absent."""
-    return value is None or value == ()
+    """In JSON an absent value is left out, never null; empty tags, overrides and signals count as absent."""
+    return value is None or value in ((), {})
 
 
 class FrozenModel(BaseModel):

@@ -60,7 +60,8 @@ def test_every_resource_and_prompt_is_documented() -> None:
 
 def test_every_setting_is_documented_with_its_flag_and_its_variable() -> None:
     names = [*Settings.model_fields, "config"]
-    assert first_column(section("Settings")) == [f"--{name.replace('_', '-')}" for name in names]
+    flagged = [name for name in names if name != "embedder_api_key"]  # a secret has no place on a command line
+    assert first_column(section("Settings")) == [f"--{name.replace('_', '-')}" for name in flagged]
     assert re.findall(rf"`({ENV_PREFIX}\w+)`", section("Settings")) == [f"{ENV_PREFIX}{name.upper()}" for name in names]
 
 
@@ -112,5 +113,6 @@ def test_the_manifest_names_the_server_as_the_readme_proves_it() -> None:
 
 def test_links_of_the_documentation_lead_somewhere() -> None:
     for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8")):
+        prose = re.sub(r"```.+?```|`[^`\n]+`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", prose):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -33,6 +33,7 @@ _STORE: Final = {
     "stats": ("store", "Count what is held."),
     "export": ("store", "Write records with their history as JSON Lines."),
     "import": ("store", "Take in records from JSON Lines, all or none."),
+    "reindex": ("reindex", "Give every record vectors of the configured embedder."),
     "doctor": ("doctor", "Check settings and store, and mend what can be mended."),
     "demo": ("serving", "Watch a real client use a scratch server."),
 }

@@ -37,7 +37,7 @@ class _Report:
         self.notices += condition.notices
 
     def setting_rows(self) -> list[tuple[str, str | float | None, str]]:
-        values = self.settings.model_dump() | {"url": self.settings.shown_url}
+        values = self.settings.model_dump(mode="json") | {"url": self.settings.shown_url}
         return [(name, value, self.settings.origin(name)) for name, value in values.items()]
 
 

@@ -11,7 +11,8 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SETTINGS: Final = (
-    # (setting, placeholder, help). Values are checked by `config.load_settings`, whatever source they have.
+    # (setting, placeholder, help). Values are checked by `config.load_settings`, whatever source they have. The
+    # one secret has no flag: other users of a machine can read command lines.
     ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://."),
     ("actor", "NAME", "On whose behalf to act; default: the operating-system user."),
     ("tenant", "ID", "The organisation of the actor."),
@@ -23,6 +24,7 @@ _SETTINGS: Final = (
     ("log_level", "LEVEL", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),
     ("journal_days", "N", "How long shown digests can be replayed; default: 30."),
     ("journal_digests", "N", "How many shown digests are kept; default: 10000."),
+    ("embedder", "NAME", "onnx:FOLDER, model2vec:FOLDER, fastembed:NAME or openai:MODEL@BASE_URL; default: none."),
     ("config", "FILE", "A TOML file of settings."),
 )
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .base import Embedder, EmbedderUnavailable, Kind, TokenEmbedder, TokenVectors, gives_tokens
     from .calibration import Relevance
     from .encoding import EncodedVectors, embedded_text, encode_question, encode_records
-    from .opening import open_embedder
+    from .opening import check_embedder_setting, open_embedder
 
 __all__ = [
     "Embedder",
@@ -20,6 +20,7 @@ __all__ = [
     "Relevance",
     "TokenEmbedder",
     "TokenVectors",
+    "check_embedder_setting",
     "embedded_text",
     "encode_question",
     "encode_records",
@@ -35,6 +36,7 @@ _HOMES: Final = {
     "Relevance": "calibration",
     "TokenEmbedder": "base",
     "TokenVectors": "base",
+    "check_embedder_setting": "opening",
     "embedded_text": "encoding",
     "encode_question": "encoding",
     "encode_records": "encoding",

@@ -20,12 +20,26 @@ def open_embedder(setting: str, api_key: str | None = None) -> Embedder:
 
     ConfigurationError for any other form, `EmbedderUnavailable` when what is named cannot be loaded.
     """
+    kind, rest = _parts(setting)
+    return _KINDS[kind](rest, api_key)
+
+
+def check_embedder_setting(setting: str) -> None:
+    """Refuse what no adapter answers to, without loading anything.
+
+    Raises:
+        ConfigurationError: the setting has none of the forms of `open_embedder`.
+    """
+    _parts(setting)
+
+
+def _parts(setting: str) -> tuple[str, str]:
     kind, colon, rest = setting.partition(":")
     if not colon or not rest or kind not in _KINDS:
         raise ConfigurationError(
             f"embedder {echo(setting)} is not one of {', '.join(f'{known}:…' for known in _KINDS)}."
         )
-    return _KINDS[kind](rest, api_key)
+    return kind, rest
 
 
 # Each adapter is imported only when it is named: together they would load three frameworks.

@@ -324,6 +324,7 @@ class JournaledDigest:
     recalled: bool
     turn_id: str | None = None
     query_hash: str | None = None
+    signals: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ def journal_body(digest: JournaledDigest) -> str:
             "pinned_omitted": digest.pinned_omitted,
             "recalled": digest.recalled,
             "query_hash": digest.query_hash,
+            "signals": dict(digest.signals),
         },
         ensure_ascii=False,
         separators=(",", ":"),

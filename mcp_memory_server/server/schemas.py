@@ -74,6 +74,7 @@ DIGEST: Final = record_of(
         "recalled": BOOLEAN,
         "journaled": BOOLEAN,
         "erased": INTEGER,
+        "signals": {"type": "object"},
     },
     ("digest_id", "scopes", "entries", "omitted", "pinned_omitted", "recalled", "journaled"),
 )

@@ -47,7 +47,10 @@ async def run_stdio(server: Server[ConnectionState]) -> int:
             messages = cast("Any", _AnsweringStream(read, write))
             await server.run(messages, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
-        lines.close()  # the SDK's transport waits for the end of its input
+        # The SDK's transport waits for the end of its input, and fails when nobody takes what it still hands over.
+        lines.close()
+        async for _ in read:
+            pass
     return 128 + caught[0] if caught else 0
 
 
@@ -55,12 +58,20 @@ async def _cancel_on_signal(scope: anyio.CancelScope, caught: list[signal.Signal
     """End the session in good order at the first signal, and at once at a second one."""
     if sys.platform == "win32":  # asyncio has no signal receiver there; the console ends the process
         return
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async for number in signals:
-            if caught:
-                os._exit(128 + number)
-            caught.append(number)
-            scope.cancel()
+    try:
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async for number in signals:
+                caught.append(number)
+                scope.cancel()
+    finally:
+        # Closing the store comes after this. An interrupt in the middle of it would leave the driver's threads
+        # running, and the process with them.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _exit_at_once)
+
+
+def _exit_at_once(number: int, _: object) -> None:
+    os._exit(128 + number)
 
 
 @asynccontextmanager
@@ -95,7 +106,10 @@ async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
 
 
 class _AnsweringStream:
-    """The SDK's stream of messages, less the lines that it could not decode: those are answered here."""
+    """The SDK's stream of messages, less the lines that it could not decode: those are answered here.
+
+    Closing this leaves the SDK's stream open: `run_stdio` still has to take what is on its way.
+    """
 
     def __init__(self, read: Any, write: Any) -> None:
         self._read = read
@@ -123,14 +137,13 @@ class _AnsweringStream:
             raise anyio.EndOfStream from None
 
     async def aclose(self) -> None:
-        await self._read.aclose()
+        pass
 
     async def __aenter__(self) -> _AnsweringStream:
-        await self._read.__aenter__()
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        await self._read.__aexit__(*exc)
+        pass
 
 
 def answer_to_undecodable(error: Exception) -> types.JSONRPCError | None:

@@ -9,11 +9,12 @@ from typing import Self, Unpack
 
 from mcp_memory_server.block import render_block
 from mcp_memory_server.identity import RequestContext, ScopeResolver
-from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, Stats
+from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, Stats, VectorCount
 from mcp_memory_server.records import MemoryRecord
 
 from . import browse, exchange, operate, wiring
 from .browse import Page
+from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
 from .offer import Offered, OfferRequest, offer
@@ -28,6 +29,7 @@ __all__ = [
     "MemoryService",
     "OfferRequest",
     "Offered",
+    "OpenEmbedder",
     "Page",
     "Reach",
     "RememberOptions",
@@ -51,12 +53,14 @@ class MemoryService:
         resolver: ScopeResolver | None = None,
         limits: Limits | None = None,
         retention: Retention | None = None,
+        open_embedder: OpenEmbedder | None = None,
         now: Callable[[], str] = wiring.utc_now,
         new_id: Callable[[], str] = wiring.new_id,
     ) -> None:
         self._wiring = Wiring(
             provider=provider,
             journal=Journal(provider, retention),
+            embeddings=Embeddings(provider, open_embedder),
             limits=limits or Limits(),
             now=now,
             new_id=new_id,
@@ -66,6 +70,7 @@ class MemoryService:
 
     async def __aenter__(self) -> Self:
         await self._running.enter_async_context(self._wiring.journal.running())
+        await self._running.enter_async_context(self._wiring.embeddings.running())
         return self
 
     async def __aexit__(
@@ -149,6 +154,18 @@ class MemoryService:
     def everything_at(self, scope: str) -> AsyncGenerator[MemoryRecord]:
         """See `browse.everything_at`."""
         return browse.everything_at(self._wiring, scope)
+
+    async def reindex(self) -> AsyncGenerator[VectorCount]:
+        """Give every record vectors of the configured embedder; yields how far it has come, first and after a batch.
+
+        What a run before has done stays done, so it can be stopped and taken up again at any time.
+
+        Raises:
+            NotSupported: no embedder, one that cannot be loaded, or a provider without vectors.
+        """
+        yield await self._wiring.embeddings.count()
+        while await self._wiring.embeddings.embed_batch():
+            yield await self._wiring.embeddings.count()
 
     async def stats(self, context: RequestContext, scopes: Sequence[str] | None = None) -> Stats:
         """See `browse.stats`."""

@@ -88,8 +88,12 @@ def _limit(wiring: Wiring, request: OfferRequest) -> int:
 async def _resolve(wiring: Wiring, scopes: tuple[str, ...], query: str, limit: int) -> MemoryDigest:
     provider = wiring.provider
     if query and can_search(provider):
-        hits = await provider.search(SearchRequest(scopes, query, limit, wiring.now()))
-        return resolve_digest((hit.record for hit in hits), scopes, limit, ranked=True)
+        embedded = await wiring.embeddings.question(query)
+        hits = await provider.search(SearchRequest(scopes, query, limit, wiring.now(), embedded))
+        digest = resolve_digest((hit.record for hit in hits), scopes, limit, ranked=True)
+        if not wiring.embeddings.configured:
+            return digest
+        return digest.model_copy(update={"signals": {"embedder": "used" if embedded else "unavailable"}})
     listing = await provider.list(ListRequest(scopes, limit=limit))
     digest = resolve_digest(listing.records, scopes, limit)
     shown = len(digest.entries)
@@ -125,6 +129,7 @@ def _journal_entry(
         pinned_omitted=digest.pinned_omitted,
         recalled=digest.recalled,
         turn_id=turn_id,
+        signals=digest.signals,
     )
 
 
@@ -148,6 +153,7 @@ async def _replay(wiring: Wiring, shown: JournaledDigest) -> Offered:
         omitted=shown.omitted,
         pinned_omitted=shown.pinned_omitted,
         recalled=shown.recalled,
+        signals=dict(shown.signals),
     )
     return Offered(digest, journaled=True, erased=erased)
 

@@ -129,6 +129,7 @@ async def write_at(  # noqa: PLR0913  # the request, and who decides what about 
     draft = _draft(wiring, context, request, check_scope(scope), author)
     beaten = await _wider_answers(wiring, scopes, scope, draft.key)
     written = await provider.write(draft)
+    wiring.embeddings.poke()
     similar = await _similar(wiring, scopes, draft) if written.status == "stored" else ()
     return Remembered(written.status, written.record, written.previous, beaten, similar)
 

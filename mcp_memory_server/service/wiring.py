@@ -14,6 +14,7 @@ from mcp_memory_server.identity import DefaultScopeResolver, ScopeResolver
 from mcp_memory_server.providers.base import MemoryProvider
 from mcp_memory_server.records import canonical_instant
 
+from .embeddings import Embeddings
 from .journal import Journal
 
 DEFAULT_MAX_FACT_CHARS: Final = 240
@@ -42,6 +43,7 @@ def new_id() -> str:
 class Wiring:
     provider: MemoryProvider
     journal: Journal
+    embeddings: Embeddings
     resolver: ScopeResolver = field(default_factory=DefaultScopeResolver)
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], str] = utc_now
