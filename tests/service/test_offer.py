@@ -1,10 +1,12 @@
 """One turn: which facts it is offered, and what is said about the others."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
 from mcp_memory_server.errors import InvalidInput, StoreBusy
+from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.providers.base import Group, SearchRequest
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.service import Limits, MemoryService
@@ -105,6 +107,17 @@ async def test_the_scopes_that_apply_are_named_when_nothing_is_held() -> None:
     digest = (await MemoryService(InMemoryProvider()).offer(ANN)).digest
     assert (digest.scopes, digest.entries, digest.omitted) == (ANNS_SCOPES, (), 0)
     assert digest.digest_id
+
+
+async def test_any_actor_id_has_a_memory_of_its_own() -> None:
+    ids = ["a-b", "a:b", "a#b", "a%23b", "A-B", "AND", "mcp", "x" * 190, "数据 库", "ann@example.com", str(UUID(int=7))]
+    service = MemoryService(InMemoryProvider())
+    for id in ids:
+        await service.remember(RequestContext(Actor(id)), "editor", f"{id} uses Helix")
+    for id in ids:
+        for query in (None, "Helix"):
+            entries = (await service.offer(RequestContext(Actor(id)), query)).digest.entries
+            assert [entry.text for entry in entries] == [f"{id} uses Helix"]
 
 
 async def test_a_store_that_cannot_be_read_is_an_error_and_no_empty_digest() -> None:

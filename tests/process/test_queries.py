@@ -1,0 +1,104 @@
+"""Any question finds what it should, and none is an error."""
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from .conftest import Launch
+from .session import Session
+
+pytestmark = pytest.mark.process
+
+ANY_TEXT = st.text(st.characters(codec="utf-8"), max_size=40)
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=ANY_TEXT)
+@example(query='"')
+@example(query="NEAR(a b) AND OR NOT *^:{}()")
+@example(query="'; DROP TABLE memory;--")
+@example(query="gpt-4o")
+@example(query="a\x00b")
+def test_no_question_is_an_error(server: Session, query: str) -> None:
+    """C1: no character of a query has a meaning of its own."""
+    assert not server.call("recall_digest", query=query).is_error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "gpt-4o",
+        "claude-code",
+        "a:b ratio",
+        '"strict-mode',
+        "foo(bar",
+        "AND OR NOT",
+        "*.py ^start",
+        "100%_sure",
+        r"C:\Users\näme",
+        "C++ C#",
+        "https://example.com/a?b=c&d=%20#frag",
+        '{"a": [1',
+        "don't",
+        "O'Brien's",
+        "Downloads/transcripts",
+        "数据库",
+        "火曜日",
+        "🚀🐙",
+    ],
+)
+def test_what_holds_the_question_verbatim_is_found(server: Session, words: str) -> None:
+    """C1, C2: special characters, apostrophes, slashes, scripts."""
+    fact = f"of {words} it is said"
+    server.call("remember", key=f"verbatim {words.encode().hex()}"[:100], fact=fact)
+    assert fact in server.recall(words)
+
+
+def test_words_are_found_in_another_order_with_others_between_them(server: Session) -> None:
+    """C4: several words are no phrase."""
+    fact = "the invoice run of every month is started from a cron job on the billing host"
+    server.call("remember", key="invoice run", fact=fact)
+    assert fact in server.recall("billing cron invoice")
+
+
+KNOWN = {
+    "Marta likes ramen for lunch on Fridays": "What does Marta want to eat at noon? Ramen?",
+    "The fiscal year starts in July": "When does our fiscal year begin?",
+    "Deployments go out on Tuesdays after the standup": "On which day do we deploy?",
+    "The staging database runs PostgreSQL 16": "Which version of PostgreSQL does staging have?",
+    "Jonas is allergic to peanuts": "Does Jonas have an allergy?",
+    "Invoices are paid within 30 days": "How long does it take to pay an invoice?",
+    "The office in Lyon closes at six": "When is the Lyon office closed?",
+    "Code reviews need two approvals": "How many approvals does a code review need?",
+    "The user prefers answers in French": "In which language should I answer the user?",
+    "Backups are kept for ninety days": "For how long do we keep a backup?",
+}
+
+
+def test_questions_in_plain_words_are_answered_without_any_model(server: Session) -> None:
+    """C5: hit@10 of at least 0.9 for questions of which not every word stands in the fact."""
+    for number, fact in enumerate(KNOWN):
+        server.call("remember", key=f"known {number}", fact=fact)
+        for other in range(4):
+            server.call("remember", key=f"other {number} {other}", fact=f"note {number}{other} about something else")
+    hits = [fact in server.recall(question) for fact, question in KNOWN.items()]
+    assert sum(hits) >= 9
+
+
+ACTORS = [
+    "0b8f7c1e-5a52-4f0e-9b1e-0d1f2a3b4c5d",
+    "ann@example.com",
+    "a:b AND c",
+    "x" * 190,
+    "Änne 数据 #1",
+]
+
+
+def test_any_actor_id_has_a_memory_of_its_own(launch: Launch) -> None:
+    """C6: UUID, e-mail, colon, operator words, 190 characters, non-ASCII: write, recall, and isolation."""
+    servers = [launch(actor=actor) for actor in ACTORS]
+    for number, server in enumerate(servers):
+        written = server.ready().call("remember", key="editor", fact=f"actor number {number} uses Helix")
+        assert not written.is_error, written.text
+    for number, server in enumerate(servers):
+        assert server.recall("Helix") == server.recall() == [f"actor number {number} uses Helix"]

@@ -1,0 +1,99 @@
+"""Several calls and several processes on one store."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Launch
+from .session import acknowledged, is_sound, numbered, overlap
+
+pytestmark = pytest.mark.process
+
+
+def test_parallel_calls_of_one_session_lose_nothing(launch: Launch) -> None:
+    """A1: several tool calls issued from one model turn."""
+    server = launch().ready()
+    facts = dict(numbered("turn", 100))
+    writes = {server.begin("remember", key=key, fact=fact): key for key, fact in facts.items()}
+    acknowledged(server, writes)
+    assert server.held("actor:ann") == facts
+    for fact in list(facts.values())[::20]:
+        assert fact in server.recall(fact)
+
+
+def test_processes_that_write_at_once_lose_nothing(launch: Launch) -> None:
+    """A2: several server processes, many writes each, on one store at once."""
+    servers = [launch() for _ in range(4)]
+    facts = [dict(numbered(f"server {number}", 25)) for number in range(4)]
+    for server in servers:
+        server.ready()
+    writes = [
+        {server.begin("remember", key=key, fact=fact): key for key, fact in mine.items()}
+        for server, mine in zip(servers, facts, strict=True)
+    ]
+    answers = [acknowledged(server, sent) for server, sent in zip(servers, writes, strict=True)]
+    assert overlap(answers)
+    fresh = launch().ready()
+    assert fresh.held("actor:ann") == {key: fact for mine in facts for key, fact in mine.items()}
+
+
+def test_processes_that_update_one_fact_at_once_conflict_and_never_overwrite_unseen(launch: Launch) -> None:
+    """A2, A18: what is written over a version that is no longer current is refused, with the current one."""
+    servers = [launch().ready() for _ in range(2)]
+    servers[0].call("remember", key="counter", fact="0")
+    writes = [
+        (server, server.begin("remember", key="counter", fact=f"{number} of {server.process.pid}", if_version=1))
+        for number in range(10)
+        for server in servers
+    ]
+    answers = [server.answer(write) for server, write in writes]
+    (winner,) = [answer for answer in answers if not answer.is_error]
+    for loser in answers:
+        if loser is not winner:
+            assert "version 2" in loser.text
+            assert winner.data["record"]["text"] in loser.text
+
+
+def test_many_processes_started_at_once_on_a_missing_store_all_serve_it(launch: Launch, tmp_path: Path) -> None:
+    """A8, J7b: eight clients start in the same second; schema creation must not race."""
+    servers = [launch() for _ in range(8)]
+    for server in servers:
+        server.ready()
+    for number, server in enumerate(servers):
+        assert not server.call("remember", key=f"server {number}", fact="was here").is_error
+    assert len(servers[0].held("actor:ann")) == 8
+    assert [server.process.poll() for server in servers] == [None] * 8
+    assert is_sound(tmp_path / "memory.db")
+
+
+def test_an_open_session_sees_what_another_writes(launch: Launch) -> None:
+    """A11, B2: no restart is needed, and every accepted write is visible to the next recall anywhere."""
+    one, other = launch().ready(), launch().ready()
+    assert other.recall("ramen") == []
+    for number in range(5):
+        writer, reader = (one, other) if number % 2 else (other, one)
+        writer.call("remember", key=f"lunch {number}", fact=f"likes ramen number {number}")
+        for server in (reader, writer):
+            assert f"likes ramen number {number}" in server.recall(f"ramen number {number}")
+
+
+def test_a_mix_of_calls_from_several_processes_leaves_what_was_acknowledged(launch: Launch, tmp_path: Path) -> None:
+    """A12: remember, recall and forget by three processes at once, then every acked row and no forgotten one."""
+    servers = [launch() for _ in range(3)]
+    sent: list[dict[int, str]] = []
+    for number, server in enumerate(servers):
+        server.ready()
+        server.call("remember", key=f"old {number}", fact="is to be forgotten")
+    for number, server in enumerate(servers):
+        requests: dict[int, str] = {}
+        for key, fact in numbered(f"server {number}", 12):
+            requests[server.begin("remember", key=key, fact=fact)] = f"remember {key}"
+            requests[server.begin("recall_digest", query=fact)] = f"recall {key}"
+        requests[server.begin("forget", key=f"old {number}")] = "forget"
+        requests[server.begin("remember", key=f"last {number}", fact="is kept")] = "last"
+        sent.append(requests)
+    assert overlap([acknowledged(server, requests) for server, requests in zip(servers, sent, strict=True)])
+    expected = {key: fact for number in range(3) for key, fact in numbered(f"server {number}", 12)}
+    expected |= {f"last {number}": "is kept" for number in range(3)}
+    assert servers[0].held("actor:ann") == expected
+    assert is_sound(tmp_path / "memory.db")
