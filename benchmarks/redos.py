@@ -76,7 +76,12 @@ def recheck(folder: Path, entries: Sequence[dict[str, Any]]) -> list[Answer]:
     while len(answers) < len(entries):
         rest = entries[len(answers) :]
         with subprocess.Popen(
-            ["node", "-e", _RECHECK], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ["node", "-e", _RECHECK],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -128,7 +133,11 @@ def table(entries: Sequence[dict[str, Any]], answers: Sequence[Answer]) -> list[
     return [
         Row("recall, any super-linear", "0.990", share(len(found), len(unsafe))),
         Row("recall, exponential", "0.995", share(sum(a.verdict in _UNSAFE for a in exponential), len(exponential))),
-        Row("exponential called so", "0.99", share(sum(a.verdict == "exponential" for a in exponential), len(exponential))),
+        Row(
+            "exponential called so",
+            "0.99",
+            share(sum(a.verdict == "exponential" for a in exponential), len(exponential)),
+        ),
         Row("precision", "0.997", share(len(found), len(found) + len(alarms))),
         Row("false alarms, schema patterns", "<= 1", str(sum(bool(entry.get("schema")) for entry in alarms))),
         Row("degree exact", "0.92", share(sum(a.degree == e["degree"] for e, a in degrees), len(degrees))),

@@ -42,7 +42,6 @@ class Alphabet:
         """The atom that holds the code point."""
         return self._atoms[bisect_right(self._borders, code) - 1]
 
-
     def character_beyond(self, atom: int, code: int) -> int:
         """A member of the atom above the code point where there is one, else the usual one."""
         for low, high, number in zip(self._borders, (*self._borders[1:], self._last + 1), self._atoms, strict=True):
@@ -89,10 +88,11 @@ def _masks(sets: list[CharSet], signatures: list[int], budget: Budget) -> dict[C
     for atom, signature in enumerate(signatures):
         budget.spend(signature.bit_count() + 1)
         bit = 1 << atom
-        while signature:
-            lowest = signature & -signature
+        left = signature
+        while left:
+            lowest = left & -left
             masks[lowest.bit_length() - 1] |= bit
-            signature ^= lowest
+            left ^= lowest
     return dict(zip(sets, masks, strict=True))
 
 

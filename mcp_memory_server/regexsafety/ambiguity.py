@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TypeAlias
 
-from .automaton import Automaton
+from .automaton import Automaton, Edge
 from .budget import Budget, BudgetExceeded
 from .graph import strong_components
 
@@ -53,9 +53,7 @@ class AmbiguityFinder:
     def __init__(self, automaton: Automaton, budget: Budget) -> None:
         self._automaton = automaton
         self._budget = budget
-        self._edges = [
-            [(target, mask) for target, mask in edges if target >= 0] for edges in automaton.edges
-        ]
+        self._edges = [[(target, mask) for target, mask in edges if target >= 0] for edges in automaton.edges]
         self._component = strong_components([automaton.successors(state) for state in range(len(self._edges))])
         budget.spend(len(self._component))
 
@@ -95,7 +93,7 @@ class AmbiguityFinder:
     def exponential(self) -> Iterator[Ambiguity]:
         """Candidates for exponential growth, a few for each component."""
         for number, states in self.loops.items():
-            yield from self._exponential_in(number, states)
+            yield from islice(self._exponential_in(number, states), _CANDIDATES_PER_COMPONENT)
 
     def _exponential_in(self, number: int, states: list[int]) -> Iterator[Ambiguity]:
         """Breadth-first over pairs of different states reached by one word from one state, until they meet."""
@@ -103,45 +101,40 @@ class AmbiguityFinder:
             state: [(target, mask) for target, mask in self._edges[state] if self._component[target] == number]
             for state in states
         }
-        found = 0
         parents: dict[tuple[int, int], tuple[tuple[int, int], int]] = {}
         queue: list[tuple[int, int]] = []
         for state in states:
-            edges = inside[state]
-            self._budget.spend(len(edges))
-            for i, (left, left_mask) in enumerate(edges):
-                for right, right_mask in edges[i + 1 :]:
-                    self._budget.spend()
-                    common = left_mask & right_mask
-                    if not common:
-                        continue
-                    pair = (left, right) if left < right else (right, left)
-                    if left == right:
-                        yield self._returning(number, state, (lowest_atom(common),), left)
-                        found += 1
-                        if found >= _CANDIDATES_PER_COMPONENT:
-                            return
-                    elif pair not in parents:
-                        parents[pair] = ((state, state), common)
-                        queue.append(pair)
+            for left, right, common in self._partings(inside[state]):
+                if left == right:
+                    yield self._returning(number, state, (lowest_atom(common),), left)
+                elif (left, right) not in parents:
+                    parents[(left, right)] = ((state, state), common)
+                    queue.append((left, right))
         for pair in queue:
-            for left, left_mask in inside[pair[0]]:
-                for right, right_mask in inside[pair[1]]:
-                    self._budget.spend()
-                    common = left_mask & right_mask
-                    if not common:
-                        continue
-                    if left == right:
-                        source, word = _pair_word(parents, pair)
-                        yield self._returning(number, source, (*word, lowest_atom(common)), left)
-                        found += 1
-                        if found >= _CANDIDATES_PER_COMPONENT:
-                            return
-                        continue
-                    following = (left, right) if left < right else (right, left)
-                    if following not in parents:
-                        parents[following] = (pair, common)
-                        queue.append(following)
+            for left, right, common in self._steps_of(inside[pair[0]], inside[pair[1]]):
+                if left == right:
+                    source, word = _pair_word(parents, pair)
+                    yield self._returning(number, source, (*word, lowest_atom(common)), left)
+                elif (left, right) not in parents:
+                    parents[(left, right)] = (pair, common)
+                    queue.append((left, right))
+
+    def _partings(self, edges: list[Edge]) -> Iterator[tuple[int, int, int]]:
+        """Unordered pairs of targets that one state reaches by different edges, with the atoms they share."""
+        self._budget.spend(len(edges))
+        for i, (left, left_mask) in enumerate(edges):
+            for right, right_mask in edges[i + 1 :]:
+                self._budget.spend()
+                if left_mask & right_mask:
+                    yield min(left, right), max(left, right), left_mask & right_mask
+
+    def _steps_of(self, first: list[Edge], second: list[Edge]) -> Iterator[tuple[int, int, int]]:
+        """Unordered pairs of targets that two states reach side by side, with the atoms they share."""
+        for left, left_mask in first:
+            for right, right_mask in second:
+                self._budget.spend()
+                if left_mask & right_mask:
+                    yield min(left, right), max(left, right), left_mask & right_mask
 
     def _returning(self, number: int, source: int, word: Word, end: int) -> Ambiguity:
         back = self.path(end, source, within=number)
@@ -315,9 +308,7 @@ def _word_back(parents: dict[int, tuple[int, int]], source: int, state: int) -> 
             return tuple(reversed(word))
 
 
-def _pair_word(
-    parents: dict[tuple[int, int], tuple[tuple[int, int], int]], pair: tuple[int, int]
-) -> tuple[int, Word]:
+def _pair_word(parents: dict[tuple[int, int], tuple[tuple[int, int], int]], pair: tuple[int, int]) -> tuple[int, Word]:
     """The state from which both of the pair were reached, and the word."""
     word: list[int] = []
     while pair[0] != pair[1]:

@@ -57,9 +57,10 @@ class Growth:
 
 _STEADY = 0.7
 """An exponential's growth per pump stays the same when n doubles (ratio 1); a polynomial's halves."""
-_SLOWEST_BASE = 1.02
+_SLOWEST_BASE = 1.05
 _SUPER_LINEAR = 1.45
 _GLANCES = 3
+"""So many samples are the least from which growth can be told."""
 _PROPORTIONAL = 2.03
 _SUSPICIOUS = 1.12
 _FIRST_SIZE = 6
@@ -74,6 +75,17 @@ _LONGEST = 480
 def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Growth | None:
     """The growth of ``count`` (steps for n pumps, None where too costly), or None when it is linear."""
     size = _FIRST_SIZE if pump_length <= _LONG_PUMP else _FIRST_SIZE // 2
+    for first in (size, size // 3):
+        logs, following = _sample(count, first, pump_length)
+        if logs is None:
+            return None
+        if len(logs) >= _GLANCES:
+            return _fit(logs, following, count)
+    return None
+
+
+def _sample(count: Callable[[int], int | None], size: int, pump_length: int) -> tuple[list[float] | None, int]:
+    """Logarithms of the steps at sizes that double, and the size that would come next; None when plainly linear."""
     counts: list[int] = []
     logs: list[float] = []
     while len(counts) < _SIZES:
@@ -86,9 +98,12 @@ def measure_growth(count: Callable[[int], int | None], pump_length: int) -> Grow
         logs.append(math.log2(steps + 1))
         size *= 2
         if len(counts) == _GLANCES and _is_linear(counts):
-            return None
-    if len(logs) < 3:
-        return None
+            return None, size
+    return logs, size
+
+
+def _fit(logs: list[float], size: int, count: Callable[[int], int | None]) -> Growth | None:
+    """The growth behind at least three samples, the last of which was taken at half of ``size``."""
     if _is_exponential(logs, size):
         return _exponential(logs, size)
     early, late = logs[-2] - logs[-3], logs[-1] - logs[-2]

@@ -27,6 +27,7 @@ Edge: TypeAlias = tuple[int, int]
 _SEARCH = -3
 """Stands for an instruction number in the states that look for a start."""
 _CHAR, _SPLIT, _OPEN, _CHECK, _LOOK = int(Op.CHAR), int(Op.SPLIT), int(Op.OPEN), int(Op.CHECK), int(Op.LOOK)
+_BRANCHING = frozenset((_SPLIT, _LOOK))
 _AHEAD, _MATCH, _END = int(Op.AHEAD), int(Op.MATCH), int(Op.END)
 
 
@@ -93,9 +94,7 @@ class _Builder:
         start = self._program.start
         if search:
             search = any(
-                self._closure(start, number)
-                for number, kind in enumerate(self._kinds)
-                if kind & self._everything
+                self._closure(start, number) for number, kind in enumerate(self._kinds) if kind & self._everything
             )
         self._state(_SEARCH if search else start, first_kind)
         edges = self._automaton.edges
@@ -129,7 +128,7 @@ class _Builder:
             return [(self._state(target, 0), mask)]
         return [(self._state(target, number), mask & kind) for number, kind in enumerate(self._kinds) if mask & kind]
 
-    def _closure(self, instruction: int, kind: int) -> list[Edge]:
+    def _closure(self, instruction: int, kind: int) -> list[Edge]:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call for each step would cost more than the step
         """(next instruction, mask) of all characters that can be read next, and acceptance, in order of trial.
 
         A choice is entered twice at most for the same atoms: once more is enough to see an ambiguity.
@@ -153,7 +152,7 @@ class _Builder:
                     if mask:
                         found.append((nexts[pc], mask))
                     break
-                if op == _SPLIT or op == _LOOK:
+                if op in _BRANCHING:
                     key = (pc, bits)
                     mask &= ~twice.get(key, 0)
                     seen = once.get(key, 0)

@@ -49,11 +49,11 @@ class Limits:
     """Steps of the search for ambiguities, for each automaton and each kind of ambiguity."""
     witness_steps: int = 60_000
     """Steps of the search for prefixes and suffixes."""
-    pump_steps: int = 40_000
+    pump_steps: int = 20_000
     """Steps of the search for better pumps, for the whole pattern; when they are used up the search just ends."""
-    counted_steps: int = 150_000
+    counted_steps: int = 80_000
     """Engine steps for the confirmation of all candidates."""
-    probe_steps: int = 25_000
+    probe_steps: int = 15_000
     """Engine steps for guessed attacks; guessing just ends, too."""
-    attempt_steps: int = 25_000
+    attempt_steps: int = 15_000
     """Engine steps for one subject."""

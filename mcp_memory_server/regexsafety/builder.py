@@ -71,7 +71,9 @@ def _choice(branches: list[syntax.Node], join_sets: bool) -> syntax.Node:
     """
     if join_sets and len(branches) > 1:
         sets = [branch.ranges for branch in branches if isinstance(branch, syntax.Chars)]
-        if len(sets) == len(branches) and not any(ranges and ranges[-1][1] == charset.LAST_CODE_POINT for ranges in sets):
+        if len(sets) == len(branches) and not any(
+            ranges and ranges[-1][1] == charset.LAST_CODE_POINT for ranges in sets
+        ):
             return chars_node(charset.union(*sets))
     merged: list[syntax.Node] = []
     for branch in branches:
@@ -153,9 +155,9 @@ class TreeBuilder:
         body = items.pop()
         if most == 0:
             items.append(syntax.EMPTY)
-        elif (least, most) == (1, 1) and mode is not syntax.Mode.POSSESSIVE:
-            items.append(body)
-        elif isinstance(body, syntax.Sequence) and not body.items:
+        elif ((least, most) == (1, 1) and mode is not syntax.Mode.POSSESSIVE) or (
+            isinstance(body, syntax.Sequence) and not body.items
+        ):
             items.append(body)
         else:
             items.append(syntax.Repeat(body, least, most, mode, span))

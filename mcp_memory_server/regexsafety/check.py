@@ -56,7 +56,9 @@ def check_pattern(
     if result.worst is not None and result.alphabet is not None:
         return _unsafe(verdict("unknown", "", result.cost), parsed, result.worst, result.alphabet)
     if result.exhausted is not None:
-        return verdict("unknown", f"It was not judged to the end: the {result.exhausted} budget is used up.", result.cost)
+        return verdict(
+            "unknown", f"It was not judged to the end: the {result.exhausted} budget is used up.", result.cost
+        )
     return verdict("safe", _why_safe(result), result.cost)
 
 
@@ -82,7 +84,8 @@ def _unsafe(draft: PatternVerdict, parsed: ParsedPattern, worst: Confirmed, alph
     if growth.exponential:
         reason = (
             f"{where} can match the same text in more than one way, and a failing match tries them all: each further "
-            f"{_quoted(witness.pump)} multiplies the work by {growth.base:.3g}. About {length} characters cost a second."
+            f"{_quoted(witness.pump)} multiplies the work by {growth.base:.3g}. "
+            f"About {length} characters cost a second."
         )
     else:
         power = _POWERS.get(growth.degree, f"the power {growth.degree}")
@@ -122,9 +125,7 @@ def _wide_subject_needed(parsed: ParsedPattern) -> bool:
     """Whether V8 gives up at once on subjects of Latin-1 characters, which the pattern can then never match."""
     if not parsed.conditional_captures:
         return False
-    return any(
-        isinstance(node, Chars) and node.ranges and node.ranges[0][0] > _ONE_BYTE for node in walk(parsed.tree)
-    )
+    return any(isinstance(node, Chars) and node.ranges and node.ranges[0][0] > _ONE_BYTE for node in walk(parsed.tree))
 
 
 def _witness(worst: Confirmed, alphabet: Alphabet, wide: bool) -> Witness:
@@ -151,4 +152,3 @@ def _span_in_text(pattern: str, flags: str, dialect: Dialect, span: Span) -> Spa
         return Span(0, len(pattern))
     starts.append(len(pattern))
     return Span(starts[span.start], starts[span.end])
-

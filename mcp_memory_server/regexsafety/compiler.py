@@ -122,7 +122,7 @@ class _Compiler:
             raise BudgetExceeded("program size")
         return program.emit(op, arg, following, alternative, self._loop, self._look_number)
 
-    def _node(self, node: Node, following: int, backward: bool) -> int:
+    def _node(self, node: Node, following: int, backward: bool) -> int:  # noqa: C901, PLR0912  # one case for each kind of node
         """Write the node in front of ``following`` and return where it begins."""
         match node:
             case syntax.Chars(ranges):
@@ -239,9 +239,7 @@ class _Compiler:
             following = self._emit(Op.AHEAD, 0, following)
         return self._unrolled(node, min(node.least, 1), None, following, backward)
 
-    def _unrolled(
-        self, node: syntax.Repeat, least: int, most: int | None, following: int, backward: bool
-    ) -> int:
+    def _unrolled(self, node: syntax.Repeat, least: int, most: int | None, following: int, backward: bool) -> int:
         outer = self._loop
         if most is None:
             self._loop = self._loop_number(node)

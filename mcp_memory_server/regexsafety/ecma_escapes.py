@@ -179,9 +179,7 @@ def _unicode_escape(text: str, at: int, unicode_mode: bool) -> tuple[int | None,
     return code, found.end()
 
 
-def read_escape(
-    text: str, at: int, flags: EcmaFlags, named_groups: bool, in_class: bool
-) -> tuple[int | CharSet, int]:
+def read_escape(text: str, at: int, flags: EcmaFlags, named_groups: bool, in_class: bool) -> tuple[int | CharSet, int]:  # noqa: C901, PLR0912  # one case for each spelling
     """The escape at ``at``: a code point or a set, and the position after it."""
     if at + 1 >= len(text):
         raise InvalidPattern("\\ at end of pattern", at)

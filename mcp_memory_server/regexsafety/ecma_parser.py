@@ -79,7 +79,7 @@ class _EcmaParser:
         last = charset.LAST_CODE_POINT if self._flags.unicode else charset.LAST_CODE_UNIT
         return ParsedPattern(builder.finish(), last, conditional_captures=True, sticky=sticky)
 
-    def _special(self, character: str, seen_names: set[str]) -> bool:
+    def _special(self, character: str, seen_names: set[str]) -> bool:  # noqa: C901  # one case for each spelling
         """Read a term that begins with a special character; True when a quantifier may follow."""
         builder, start = self._builder, self._at
         match character:
@@ -101,9 +101,7 @@ class _EcmaParser:
                 builder.add(chars_node(self._flags.dot))
                 return True
             case "[":
-                ranges, self._at = ecma_escapes.read_class(
-                    self._text, start, self._flags, self._scan.named
-                )
+                ranges, self._at = ecma_escapes.read_class(self._text, start, self._flags, self._scan.named)
                 builder.add(chars_node(ranges))
                 return True
             case "\\":

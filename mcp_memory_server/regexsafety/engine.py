@@ -19,6 +19,7 @@ from .program import NOWHERE, Op, Program
 _CHAR, _SPLIT, _LOOK, _ATOMIC = int(Op.CHAR), int(Op.SPLIT), int(Op.LOOK), int(Op.ATOMIC)
 _COUNT, _END, _MATCH = int(Op.COUNT), int(Op.END), int(Op.MATCH)
 _DECISIONS = frozenset((_SPLIT, _LOOK, _ATOMIC, _COUNT))
+_ENDS = frozenset((_MATCH, _END))
 
 Values: TypeAlias = tuple[int, ...]
 """What a thread carries: positions of captures and counters, -1 where unset."""
@@ -93,7 +94,7 @@ class StepCounter:
                 break
         return Count(total, None, None)
 
-    def _run(self, state: _State) -> tuple[int, _End]:
+    def _run(self, state: _State) -> tuple[int, _End]:  # noqa: C901, PLR0912, PLR0915  # the inner loop: a call for each step would cost more than the step
         """Steps and outcome from one state, with the pending decisions on a stack of our own.
 
         One long function, since a call for each step would cost more than the step.
@@ -104,8 +105,13 @@ class StepCounter:
         # A state with many values takes as much more time and memory.
         weight = 1 + program.slots // 4
         frames: list[_Frame] = []
+        # The declarations spare the type checker from following the loop.
+        pc: int
+        position: int
+        bits: int
+        values: Values
         pc, position, bits, values = state
-        steps = 0
+        steps: int = 0
         end: _End = None
         while True:
             op = ops[pc]
@@ -121,7 +127,7 @@ class StepCounter:
             elif op >= _SPLIT and op in _DECISIONS:
                 packed = (bits * length + pc) * width + position
                 key: _Key = packed if plain else (packed, values)
-                known = memo.get(key)
+                known: tuple[int, _End] | None = memo.get(key)
                 if known is None:
                     self._budget.spend(weight)
                     if op == _SPLIT:
@@ -137,13 +143,13 @@ class StepCounter:
                     continue
                 steps += known[0]
                 end = known[1]
-                if op == _LOOK or op == _ATOMIC:
-                    resumed = self._resume((pc, position, bits, values), end)
-                    if resumed is not None:
-                        pc, position, bits, values = resumed
+                if op in (_LOOK, _ATOMIC):
+                    following = self._resume((pc, position, bits, values), end)
+                    if following is not None:
+                        pc, position, bits, values = following
                         continue
                     end = None
-            elif op == _MATCH or op == _END:
+            elif op in _ENDS:
                 end = (position, values)
             else:
                 used, moved = self._rare(op, pc, position, bits, values)
@@ -152,22 +158,28 @@ class StepCounter:
                     pc, position, bits, values = moved
                     continue
                 end = None
-            resumed = None
-            while frames and resumed is None:
-                key, second_pc, origin, outer = frames[-1]
-                if second_pc >= 0 and end is None:
-                    frames[-1] = (key, _TRIED, origin, outer)
-                    resumed = (second_pc, *origin[1:])
-                    break
-                memo[key] = (steps, end)
-                frames.pop()
-                steps += outer
-                if second_pc == _BODY:
-                    resumed = self._resume(origin, end)
-                    end = None
+            steps, end, resumed = self._unwind(frames, steps, end)
             if resumed is None:
                 return steps, end
             pc, position, bits, values = resumed
+
+    def _unwind(self, frames: list[_Frame], steps: int, end: _End) -> tuple[int, _End, _State | None]:
+        """Hand an outcome to the decisions that wait for it, until one goes on; its state, or None at the end."""
+        memo = self._memo
+        while frames:
+            key, second_pc, origin, outer = frames[-1]
+            if second_pc >= 0 and end is None:
+                frames[-1] = (key, _TRIED, origin, outer)
+                return steps, None, (second_pc, origin[1], origin[2], origin[3])
+            memo[key] = (steps, end)
+            frames.pop()
+            steps += outer
+            if second_pc == _BODY:
+                resumed = self._resume(origin, end)
+                end = None
+                if resumed is not None:
+                    return steps, None, resumed
+        return steps, end, None
 
     def _resume(self, state: _State, end: _End) -> _State | None:
         """Where a LOOK or ATOMIC goes on after its body; None when it fails."""
@@ -195,7 +207,7 @@ class StepCounter:
             return leave, None
         return (leave, again) if counter.lazy else (again, leave)
 
-    def _rare(self, op: int, pc: int, position: int, bits: int, values: Values) -> tuple[int, _State | None]:
+    def _rare(self, op: int, pc: int, position: int, bits: int, values: Values) -> tuple[int, _State | None]:  # noqa: C901, PLR0912  # the inner loop: a call for each step would cost more than the step
         """The instructions that decide nothing: steps used, and the state after it, or None when it fails."""
         program = self._program
         arg, following = program.args[pc], program.nexts[pc]

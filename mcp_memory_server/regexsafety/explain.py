@@ -90,9 +90,7 @@ def _different_pair(parsed: ParsedPattern, text: str) -> tuple[Reading, Reading,
 
 def _readings(program: Program, masks: list[int], start: int, budget: Budget) -> Iterator[Reading]:
     """Every way to read the text from a start to its end, assertions aside, in the order of trial."""
-    stack: list[tuple[int, int, tuple[int, ...], frozenset[int], int]] = [
-        (program.start, start, (), frozenset(), 0)
-    ]
+    stack: list[tuple[int, int, tuple[int, ...], frozenset[int], int]] = [(program.start, start, (), frozenset(), 0)]
     heads = _heads(program)
     while stack:
         budget.spend()

@@ -67,7 +67,7 @@ def v8_backsearch(tree: Node) -> int | None:
     return longest if at_end_only and not _touches(tree, Place.START) else None
 
 
-def ways(node: Node, once: bool = False) -> tuple[int, int]:
+def ways(node: Node, once: bool = False) -> tuple[int, int]:  # noqa: C901  # one case for each kind of node
     """Upper bounds, saturated, on (the ways to match, the steps to try them all) from one start.
 
     With ``once`` an unbounded loop is taken to run one round more than it must, and a reference to match nothing.
@@ -90,6 +90,7 @@ def ways(node: Node, once: bool = False) -> tuple[int, int]:
         case syntax.Repeat(body, least, None):
             return _ways_repeated(*ways(body, once), least, least + 1) if once else (UNBOUNDED, UNBOUNDED)
         case syntax.Repeat(body, least, most):
+            assert most is not None
             return _ways_repeated(*ways(body, once), least, most)
         case syntax.Look(body):
             return 1, ways(body, once)[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def strong_components(targets: Sequence[Sequence[int]]) -> list[int]:
+def strong_components(targets: Sequence[Sequence[int]]) -> list[int]:  # noqa: C901  # one algorithm, known in this form
     """For each node the number of its component; an edge never leads to a higher number.
 
     Tarjan 1972, "Depth-first search and linear graph algorithms", with the call stack made explicit.

@@ -108,7 +108,7 @@ def _unreadable(why: str) -> Finding:
 
 
 def _check_entry(entry: object, way: Sequence[str], allowance: _Allowance) -> Iterator[PlacedFinding]:
-    tool = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
+    tool: Mapping[str, object] = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
     if not _is_tool(tool):
         for finding in allowance.judge(entry):
             yield PlacedFinding(finding, tool_name(tool) if "name" in tool else None, root=to_pointer(way))

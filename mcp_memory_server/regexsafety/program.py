@@ -113,7 +113,7 @@ class Program:
     relaxed: bool = False
     """True when a count, reference, lookaround or atomic group is only approximated."""
 
-    def emit(self, op: Op, arg: int, following: int, alternative: int, loop: int, look: int) -> int:
+    def emit(self, op: Op, arg: int, following: int, alternative: int, loop: int, look: int) -> int:  # noqa: PLR0913, PLR0917  # the fields of an instruction
         """Append an instruction and return its number."""
         self.ops.append(int(op))
         self.args.append(arg)

@@ -98,7 +98,7 @@ class PumpSearch:
             if mask >> atom & 1 and target >= 0 and component in (-1, self._component(target))
         ]
 
-    def _moves(self, node: _Node, atom: int, journey: Journey) -> Iterator[tuple[Tracks, bool]]:
+    def _moves(self, node: _Node, atom: int, journey: Journey) -> Iterator[tuple[Tracks, bool]]:  # noqa: C901  # one case for each number of tracks
         """All ways in which the tracks can read the atom, and whether the first two have parted."""
         ways = [
             self._targets(state, atom, component)

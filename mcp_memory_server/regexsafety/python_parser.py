@@ -202,7 +202,7 @@ class _PythonParser:
             raise InvalidPattern("min repeat greater than max repeat", self._at)
         return least, most
 
-    def _open_group(self) -> None:
+    def _open_group(self) -> None:  # noqa: C901  # one case for each spelling
         text, start = self._text, self._at
         if self._builder.depth >= _DEEPEST:
             raise UnsupportedPattern("groups are nested too deeply")

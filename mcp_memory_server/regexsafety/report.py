@@ -13,7 +13,7 @@ _LONGEST_CELL = 60
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"exponential": "error", "polynomial": "warning", "invalid": "warning", "unknown": "warning"}
 _RULES = {
-    "exponential": "A string of some thirty characters keeps a backtracking engine busy for seconds, one more doubles it.",
+    "exponential": "Some thirty characters keep a backtracking engine busy for seconds.",
     "polynomial": "The work grows with a power of the length of the string.",
     "invalid": "The pattern does not compile, so a validator throws on it.",
     "unknown": "The pattern could not be judged; treat it as unsafe.",
@@ -118,7 +118,7 @@ def _sarif_result(entry: Located) -> dict[str, object]:
 def _uri(source: str) -> str:
     """The source as a relative URI reference."""
     kept = "-._~/"
-    return "".join(c if c.isalnum() and c.isascii() or c in kept else _percent(c) for c in source) or "schema"
+    return "".join(c if (c.isalnum() and c.isascii()) or c in kept else _percent(c) for c in source) or "schema"
 
 
 def _percent(character: str) -> str:

@@ -81,7 +81,9 @@ def _sequence(items: list[Node]) -> Node:
 
 def _choice(branches: list[Node]) -> Node:
     """Without repetition, and with all single characters in one set: the order of branches decides nothing here."""
-    flat = [part for branch in branches for part in (branch.branches if isinstance(branch, syntax.Choice) else (branch,))]
+    flat = [
+        part for branch in branches for part in (branch.branches if isinstance(branch, syntax.Choice) else (branch,))
+    ]
     single = [branch.ranges for branch in flat if isinstance(branch, syntax.Chars)]
     others = [branch for branch in dict.fromkeys(flat) if not isinstance(branch, syntax.Chars)]
     merged: list[Node] = [*([chars_node(charset.union(*single))] if single else []), *others]
@@ -176,9 +178,8 @@ def _accept_the_same(left: ParsedPattern, right: ParsedPattern) -> bool:
 def _outcomes(programs: list[Program], budget: Budget) -> Iterator[tuple[bool, bool]]:
     """For every reachable pair of thread sets, whether each side accepts when the input ends there."""
     simulators = [ThreadSimulator(build_automaton(program, budget), budget) for program in programs]
-    start: tuple[Threads | None, Threads | None] = ((0,), (0,))
-    seen = {start}
-    queue = [start]
+    queue: list[tuple[Threads | None, Threads | None]] = [((0,), (0,))]
+    seen = set(queue)
     for pair in queue:
         budget.spend()
         # None stands for a search that has succeeded already.

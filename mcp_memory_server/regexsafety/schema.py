@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, TypeGuard, cast
 from urllib.parse import unquote
 
 from .budget import Limits
@@ -26,12 +26,14 @@ _ONE = frozenset(
 """Keywords whose value is a schema."""
 _MANY = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
 """Keywords whose value is a list of schemas."""
-NAMED_SCHEMAS = frozenset(("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"))
+NAMED_SCHEMAS = frozenset(
+    ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+)
 """Keywords whose value maps names to schemas."""
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 _DEEPEST = 500
-_MOST_PLACES = 100_000
+_MOST_PLACES = 50_000
 _MOST_STEPS = 2_000_000
 """Analysis steps for all patterns of one schema, a second or two; beyond it the verdict is unknown."""
 _STEPS_A_PATTERN = 300
@@ -86,7 +88,7 @@ class Place:
 
     def below(self, value: object, *steps: str) -> Place:
         """The position some steps further down."""
-        place = self
+        place: Place = self
         for step in steps:
             place = Place(value, place, step, place.depth + 1)
         return place
@@ -95,10 +97,10 @@ class Place:
     def steps(self) -> tuple[str, ...]:
         """The keys and indices from the root."""
         found: list[str] = []
-        place: Place | None = self
-        while place is not None and place.parent is not None:
+        place, parent = self, self.parent
+        while parent is not None:
             found.append(place.step)
-            place = place.parent
+            place, parent = parent, parent.parent
         return tuple(reversed(found))
 
 
@@ -191,28 +193,50 @@ def _schemas_from(roots: list[Place]) -> Iterator[Place]:
     while stack:
         level, place = stack.pop()
         del ancestors[level:]
-        if not isinstance(place.value, Mapping) or id(place.value) in ancestors:
+        node = place.value
+        if not is_mapping(node) or id(node) in ancestors:
             continue
         count += 1
         if place.depth > _DEEPEST or count > _MOST_PLACES:
             raise _TooLarge(f"The schema is more than {_DEEPEST} levels deep or {_MOST_PLACES} subschemas large.")
-        ancestors.append(id(place.value))
+        ancestors.append(id(node))
         yield place
-        below = list(_below(place, cast("Mapping[object, object]", place.value)))
+        below = list(_below(place, node))
         stack.extend((level + 1, child) for child in reversed(below))
 
 
+def is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    """isinstance, with a type that a checker can go on with."""
+    return isinstance(value, Mapping)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """A list or a tuple, but no text."""
+    return isinstance(value, (list, tuple))
+
+
+def _mapping(value: object) -> Mapping[object, object]:
+    """The value where it is a mapping, else an empty one."""
+    return value if is_mapping(value) else {}
+
+
+def _list(value: object) -> Sequence[object]:
+    """The value where it is a list, else an empty one."""
+    return value if is_list(value) else ()
+
+
 def _below(place: Place, node: Mapping[object, object]) -> Iterator[Place]:
+    """The schema positions directly below a schema."""
     for key, value in node.items():
         if not isinstance(key, str):
             continue
-        if key in _ONE and isinstance(value, Mapping):
+        if key in _ONE and is_mapping(value):
             yield place.below(value, key)
-        elif key in _MANY and isinstance(value, (list, tuple)):
-            for index, item in enumerate(cast("Sequence[object]", value)):
+        elif key in _MANY:
+            for index, item in enumerate(_list(value)):
                 yield place.below(item, key, str(index))
-        elif key in NAMED_SCHEMAS and isinstance(value, Mapping):
-            for name, item in cast("Mapping[object, object]", value).items():
+        elif key in NAMED_SCHEMAS:
+            for name, item in _mapping(value).items():
                 if isinstance(name, str):
                     yield place.below(item, key, name)
 
@@ -221,11 +245,9 @@ def _patterns_of(place: Place, node: Mapping[object, object]) -> Iterator[Patter
     pattern = node.get("pattern")
     if isinstance(pattern, str):
         yield PatternPlace(place.below(pattern, "pattern"), "pattern", pattern)
-    keys = node.get("patternProperties")
-    if isinstance(keys, Mapping):
-        for key in cast("Mapping[object, object]", keys):
-            if isinstance(key, str):
-                yield PatternPlace(place.below(key, "patternProperties", key), "patternProperties", key)
+    for key in _mapping(node.get("patternProperties")):
+        if isinstance(key, str):
+            yield PatternPlace(place.below(key, "patternProperties", key), "patternProperties", key)
 
 
 def _resolve(schema: object, reference: str) -> Place | None:
@@ -241,11 +263,11 @@ def _resolve(schema: object, reference: str) -> Place | None:
         if place.depth > _DEEPEST:
             return None
         step = raw.replace("~1", "/").replace("~0", "~")
-        value = place.value
-        if isinstance(value, Mapping) and step in value:
-            place = place.below(cast("Mapping[object, object]", value)[step], step)
-        elif isinstance(value, (list, tuple)) and step.isdecimal() and int(step[:9]) < len(cast("list[object]", value)):
-            place = place.below(cast("Sequence[object]", value)[int(step[:9])], step)
+        named, listed = _mapping(place.value), _list(place.value)
+        if step in named:
+            place = place.below(named[step], step)
+        elif step.isdecimal() and int(step[:9]) < len(listed):
+            place = place.below(listed[int(step[:9])], step)
         else:
             return None
     return place

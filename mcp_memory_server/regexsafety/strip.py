@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from .schema import NAMED_SCHEMAS, Finding
+from .schema import NAMED_SCHEMAS, Finding, is_mapping
 
 _TURNING = ("not", "if")
 """Keywords under which accepting more means rejecting more, or something else."""
@@ -68,12 +68,12 @@ def _first_turning(schema: object, steps: Sequence[str]) -> int | None:
     value = schema
     named = False
     for position, step in enumerate(steps):
-        is_keyword = isinstance(value, Mapping) and not named
-        if is_keyword:
-            holder = cast("Mapping[str, object]", value)
-            if step in _TURNING or (step == "contains" and "maxContains" in holder):
+        keyword = False
+        if is_mapping(value) and not named:
+            keyword = True
+            if step in _TURNING or (step == "contains" and "maxContains" in value):
                 return position
-        named = is_keyword and step in NAMED_SCHEMAS
+        named = keyword and step in NAMED_SCHEMAS
         value = _child(value, step)
     return None
 
@@ -91,7 +91,8 @@ def _refers_from_turning_places(schema: object) -> bool:
                 return True
             stack.extend((child, turned or key in _TURNING, depth + 1) for key, child in mapping.items())
         elif isinstance(value, (list, tuple)):
-            stack.extend((child, turned, depth + 1) for child in cast("Sequence[object]", value))
+            items = cast("Sequence[object]", value)
+            stack.extend((item, turned, depth + 1) for item in items)
     return False
 
 
@@ -113,7 +114,10 @@ def loosen_choices(schema: object, findings: Sequence[Finding]) -> object:
             owner["anyOf"] = branches
         else:
             earlier = owner.get("allOf")
-            owner["allOf"] = [*(cast("list[object]", earlier) if isinstance(earlier, list) else []), {"anyOf": branches}]
+            owner["allOf"] = [
+                *(cast("list[object]", earlier) if isinstance(earlier, list) else []),
+                {"anyOf": branches},
+            ]
     return schema
 
 
@@ -121,7 +125,7 @@ def _holds(schema: object, steps: Sequence[str]) -> bool:
     """Whether there is something at the place."""
     value = schema
     for step in steps:
-        if isinstance(value, Mapping) and step not in value:
+        if is_mapping(value) and step not in value:
             return False
         value = _child(value, step)
     return value is not None
@@ -159,4 +163,3 @@ def _shallow(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
     return list(cast("Sequence[object]", value))
-

@@ -37,12 +37,12 @@ Nbat=Nabataean Newa Nkoo=Nko Nshu=Nushu Ogam=Ogham Olck=Ol_Chiki Orkh=Old_Turkic
 Ougr=Old_Uyghur Palm=Palmyrene Pauc=Pau_Cin_Hau Perm=Old_Permic Phag=Phags_Pa Phli=Inscriptional_Pahlavi
 Phlp=Psalter_Pahlavi Phnx=Phoenician Plrd=Miao Prti=Inscriptional_Parthian Rjng=Rejang Rohg=Hanifi_Rohingya Runr=Runic
 Samr=Samaritan Sarb=Old_South_Arabian Saur=Saurashtra Sgnw=SignWriting Shaw=Shavian Shrd=Sharada Sidd=Siddham
-Sind=Khudawadi Sinh=Sinhala Sogd=Sogdian Sogo=Old_Sogdian Sora=Sora_Sompeng Soyo=Soyombo Sund=Sundanese Sylo=Syloti_Nagri
-Syrc=Syriac Tagb=Tagbanwa Takr=Takri Tale=Tai_Le Talu=New_Tai_Lue Taml=Tamil Tang=Tangut Tavt=Tai_Viet Telu=Telugu
-Tfng=Tifinagh Tglg=Tagalog Thaa=Thaana Thai Tibt=Tibetan Tirh=Tirhuta Tnsa=Tangsa Toto Ugar=Ugaritic Vaii=Vai
-Vith=Vithkuqi Wara=Warang_Citi Wcho=Wancho Xpeo=Old_Persian Xsux=Cuneiform Yezi=Yezidi Yiii=Yi Zanb=Zanabazar_Square
-Zinh=Inherited=Qaai Zyyy=Common Zzzz=Unknown Gara=Garay Gukh=Gurung_Khema Krai=Kirat_Rai Onao=Ol_Onal Sunu=Sunuwar
-Todr=Todhri Tutg=Tulu_Tigalari Berf=Beria_Erfe Sidt=Sidetic Tayo=Tai_Yo Tols=Tolong_Siki
+Sind=Khudawadi Sinh=Sinhala Sogd=Sogdian Sogo=Old_Sogdian Sora=Sora_Sompeng Soyo=Soyombo Sund=Sundanese
+Sylo=Syloti_Nagri Syrc=Syriac Tagb=Tagbanwa Takr=Takri Tale=Tai_Le Talu=New_Tai_Lue Taml=Tamil Tang=Tangut Tavt=Tai_Viet
+Telu=Telugu Tfng=Tifinagh Tglg=Tagalog Thaa=Thaana Thai Tibt=Tibetan Tirh=Tirhuta Tnsa=Tangsa Toto Ugar=Ugaritic
+Vaii=Vai Vith=Vithkuqi Wara=Warang_Citi Wcho=Wancho Xpeo=Old_Persian Xsux=Cuneiform Yezi=Yezidi Yiii=Yi
+Zanb=Zanabazar_Square Zinh=Inherited=Qaai Zyyy=Common Zzzz=Unknown Gara=Garay Gukh=Gurung_Khema Krai=Kirat_Rai Onao=Ol_Onal
+Sunu=Sunuwar Todr=Todhri Tutg=Tulu_Tigalari Berf=Beria_Erfe Sidt=Sidetic Tayo=Tai_Yo Tols=Tolong_Siki
 """
 _BINARY = """
 ASCII AHex=ASCII_Hex_Digit Alpha=Alphabetic Any Assigned Bidi_C=Bidi_Control Bidi_M=Bidi_Mirrored CI=Case_Ignorable
@@ -170,7 +170,8 @@ _EXACT: dict[str, CharSet] = {
 
 _BY_CATEGORY = {
     "Dash": "Pd", "Math": "Sm", "Gr_Ext": "Mn", "CI": "Mn", "Dia": "Mn", "Pat_Syn": "P", "STerm": "Po", "Term": "Po",
-    "QMark": "Po", "Bidi_M": "Ps", "Ext": "Lm", "Ideo": "Lo", "UIdeo": "Lo", "Radical": "So", "DI": "Cf", "Bidi_C": "Cf",
+    "QMark": "Po", "Bidi_M": "Ps", "Ext": "Lm", "Ideo": "Lo", "UIdeo": "Lo", "Radical": "So", "DI": "Cf",
+    "Bidi_C": "Cf",
     "NChar": "Cn", "Dep": "Cf",
 }  # fmt: skip
 """The category that holds most members of a property for which the standard library has no test."""

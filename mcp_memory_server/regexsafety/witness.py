@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, pairwise
 
 from .ambiguity import Ambiguity, AmbiguityFinder, Link, Word
 from .attack import Attack
@@ -93,7 +93,7 @@ class WitnessFinder:
         yield ((prefix, tuple(atom for link in links for atom in link.word)),)
         if len(links) > 1:
             segments = [(prefix, links[0].word)]
-            for earlier, later in zip(links, links[1:], strict=False):
+            for earlier, later in pairwise(links):
                 between = self._finder.path(earlier.target, later.source)
                 if between is None:
                     return

@@ -127,7 +127,8 @@ def test_witnesses_of_exponential_python_patterns_blow_up_in_re() -> None:
 def test_the_package_loads_nothing_heavy() -> None:
     script = (
         "import sys, importlib; importlib.import_module('mcp_memory_server.regexsafety');"
-        "heavy = {'numpy', 'pydantic', 'mcp', 'anyio', 'asyncio'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+        "heavy = {'numpy', 'pydantic', 'mcp', 'anyio', 'asyncio'} & set(sys.modules);"
+        "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -76,7 +76,9 @@ def test_degrees_are_those_that_were_measured() -> None:
 def test_invalid_patterns_are_told_from_valid_ones() -> None:
     invalid = [case for case in _cases() if case.label == "invalid"]
     assert _share([case for case in invalid if case.judged.verdict == "invalid"], invalid) >= 0.995
-    assert [case.judged.pattern for case in _cases() if case.judged.verdict == "invalid" and case.label != "invalid"] == []
+    assert [
+        case.judged.pattern for case in _cases() if case.judged.verdict == "invalid" and case.label != "invalid"
+    ] == []
 
 
 def test_hardly_any_pattern_stays_unjudged() -> None:
@@ -93,22 +95,24 @@ def test_every_unsafe_verdict_has_a_witness_a_loop_or_a_reason_and_a_length() ->
 
 
 def test_exponential_witnesses_blow_up_in_v8() -> None:
-    exponential = [case.judged for case in _cases() if case.judged.verdict == "exponential"][:40]
-    subjects = [[judged.witness.subject(n) for n in range(4, 300, 2)] for judged in exponential if judged.witness]
-    costs = v8.costs([(judged.pattern, judged.flags, words) for judged, words in zip(exponential, subjects, strict=True)])
+    exponential = [case.judged for case in _cases() if case.judged.verdict == "exponential"][:12]
+    subjects = [[judged.witness.subject(n) for n in range(4, 200)] for judged in exponential if judged.witness]
+    costs = v8.costs(
+        [(judged.pattern, judged.flags, words) for judged, words in zip(exponential, subjects, strict=True)]
+    )
     harmless = [judged.pattern for judged, spent in zip(exponential, costs, strict=True) if spent[-1] <= 0.2]
     assert harmless == []
 
 
 @pytest.mark.parametrize("degree", [2, 3])
 def test_polynomial_witnesses_grow_with_their_power_in_v8(degree: int) -> None:
-    found = [case.judged for case in _cases() if case.judged.degree == degree and case.label == "polynomial"][:25]
+    found = [case.judged for case in _cases() if case.judged.degree == degree and case.label == "polynomial"][:5]
     harmless: list[str] = []
     for judged in found:
         assert judged.witness is not None
         assert judged.length_for_one_second is not None
         length = len(judged.witness.pump)
-        sizes = [max(8, judged.length_for_one_second // length * share // 16) for share in (1, 2, 4, 8, 16, 32, 64)]
+        sizes = [max(8, judged.length_for_one_second // length * share // 16) for share in (2, 4, 8, 16, 32)]
         subjects = [judged.witness.subject(size) for size in sizes if size * length < 600_000]
         (spent,) = v8.costs([(judged.pattern, judged.flags, subjects)])
         if max(spent) < 0.03:

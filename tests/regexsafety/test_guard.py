@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import jsonschema
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from mcp_memory_server.regexsafety import POLICIES, check_schema, find_equal_safe_pattern, guard_tools
 
 _EVIL = "^([A-Za-z](-|_|.)?)+$"
+_Schema: TypeAlias = dict[str, Any] | bool
 _DATA = Path(__file__).parent / "data"
 
 
@@ -66,23 +69,23 @@ def test_a_limit_does_not_excuse_an_exponential() -> None:
     assert guard_tools([_tool("t", {"pattern": _EVIL, "maxLength": 40})], "reject").tools == []
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"not": {"pattern": _EVIL}, "type": "string"}, {"type": "string"}),
-        ({"if": {"pattern": _EVIL}, "then": {"minLength": 3}, "else": {}}, {}),
-        ({"oneOf": [{"pattern": _EVIL}, {"maxLength": 2}]}, {"anyOf": [{}, {"maxLength": 2}]}),
-        (
-            {"oneOf": [{"pattern": _EVIL}], "anyOf": [True]},
-            {"anyOf": [True], "allOf": [{"anyOf": [{}]}]},
-        ),
-        ({"contains": {"pattern": _EVIL}, "maxContains": 2, "minContains": 1}, {}),
-        ({"patternProperties": {_EVIL: {}}, "additionalProperties": False}, {"patternProperties": {}}),
-        ({"propertyNames": {"pattern": _EVIL}}, {"propertyNames": {}}),
-        ({"properties": {"not": {"pattern": _EVIL}}}, {"properties": {"not": {}}}),
-        ({"not": {"anyOf": [{"pattern": _EVIL}, {"pattern": _EVIL}]}}, {}),
-    ],
-)
+_STRIPPED: list[tuple[_Schema, _Schema]] = [
+    ({"not": {"pattern": _EVIL}, "type": "string"}, {"type": "string"}),
+    ({"if": {"pattern": _EVIL}, "then": {"minLength": 3}, "else": {}}, {}),
+    ({"oneOf": [{"pattern": _EVIL}, {"maxLength": 2}]}, {"anyOf": [{}, {"maxLength": 2}]}),
+    (
+        {"oneOf": [{"pattern": _EVIL}], "anyOf": [True]},
+        {"anyOf": [True], "allOf": [{"anyOf": [{}]}]},
+    ),
+    ({"contains": {"pattern": _EVIL}, "maxContains": 2, "minContains": 1}, {}),
+    ({"patternProperties": {_EVIL: {}}, "additionalProperties": False}, {"patternProperties": {}}),
+    ({"propertyNames": {"pattern": _EVIL}}, {"propertyNames": {}}),
+    ({"properties": {"not": {"pattern": _EVIL}}}, {"properties": {"not": {}}}),
+    ({"not": {"anyOf": [{"pattern": _EVIL}, {"pattern": _EVIL}]}}, {}),
+]
+
+
+@pytest.mark.parametrize(("schema", "expected"), _STRIPPED)
 def test_stripping_only_makes_a_schema_accept_more(schema: object, expected: object) -> None:
     assert guard_tools([_tool("t", schema)], "strip").tools == [_tool("t", expected)]
 
@@ -104,19 +107,46 @@ def test_no_unsafe_pattern_is_left_in_what_is_kept(name: str, policy: str) -> No
         assert {finding.pointer for finding in left} == allowed
 
 
-_SCHEMAS = st.recursive(
-    st.sampled_from([{}, {"type": "string"}, {"pattern": "^(b|b)*c$"}, {"pattern": "^a"}, {"maxLength": 2}, True]),
-    lambda inner: st.one_of(
-        st.builds(lambda a, b: {"oneOf": [a, b]}, inner, inner),
-        st.builds(lambda a, b: {"anyOf": [a, b]}, inner, inner),
-        st.builds(lambda a: {"not": a}, inner),
-        st.builds(lambda a, b: {"if": a, "then": b}, inner, inner),
-        st.builds(lambda a: {"properties": {"a": a}}, inner),
-        st.builds(lambda a: {"patternProperties": {"^(b|b)*c$": a}, "additionalProperties": False}, inner),
-        st.builds(lambda a: {"contains": a, "maxContains": 1}, inner),
-    ),
-    max_leaves=6,
-)
+def _one_of(keyword: str) -> Callable[[_Schema, _Schema], _Schema]:
+    return lambda left, right: {keyword: [left, right]}
+
+
+def _under(keyword: str) -> Callable[[_Schema], _Schema]:
+    return lambda inner: {keyword: inner}
+
+
+def _conditional(condition: _Schema, consequence: _Schema) -> _Schema:
+    return {"if": condition, "then": consequence}
+
+
+def _keyed(inner: _Schema) -> _Schema:
+    return {"patternProperties": {"^(b|b)*c$": inner}, "additionalProperties": False}
+
+
+def _contained(inner: _Schema) -> _Schema:
+    return {"contains": inner, "maxContains": 1}
+
+
+def _named(inner: _Schema) -> _Schema:
+    return {"properties": {"a": inner}}
+
+
+_LEAVES: list[_Schema] = [{}, {"type": "string"}, {"pattern": "^(b|b)*c$"}, {"pattern": "^a"}, {"maxLength": 2}, True]
+
+
+def _larger(inner: st.SearchStrategy[_Schema]) -> st.SearchStrategy[_Schema]:
+    return st.one_of(
+        st.builds(_one_of("oneOf"), inner, inner),
+        st.builds(_one_of("anyOf"), inner, inner),
+        st.builds(_under("not"), inner),
+        st.builds(_conditional, inner, inner),
+        st.builds(_named, inner),
+        st.builds(_keyed, inner),
+        st.builds(_contained, inner),
+    )
+
+
+_SCHEMAS = st.recursive(st.sampled_from(_LEAVES), _larger, max_leaves=6)
 _VALUES = st.sampled_from(["", "a", "bc", "abc", 3, {"a": "bc"}, {"bc": "a", "x": 1}, ["a", "bc", "b"], [], {}])
 
 

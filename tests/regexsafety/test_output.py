@@ -43,7 +43,9 @@ def test_answers_are_ascii() -> None:
     assert line.isascii()
 
 
-@pytest.mark.parametrize("line", ["{", "[]", "3", '{"pattern": 3}', "{}", '{"pattern": "a", "flags": 1}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "line", ["{", "[]", "3", '{"pattern": 3}', "{}", '{"pattern": "a", "flags": 1}', "[" * 100_000]
+)
 def test_a_line_that_is_no_request_is_refused_with_its_number(line: str) -> None:
     with pytest.raises(BadLine) as refused:
         list(check_regex_lines(['{"pattern": "a"}', line]))
@@ -57,7 +59,9 @@ def test_an_explanation_shows_two_ways_to_read_one_string() -> None:
     assert "~~~~~" in drawn
 
 
-@pytest.mark.parametrize("pattern", ["abc", "(", "(a)\\1+$", "^(?=a*a*b)", "\\s+$", "\U0001f600+\U0001f600+$", "(?<=a*)b", "a{9,}"])
+@pytest.mark.parametrize(
+    "pattern", ["abc", "(", "(a)\\1+$", "^(?=a*a*b)", "\\s+$", "\U0001f600+\U0001f600+$", "(?<=a*)b", "a{9,}"]
+)
 def test_every_verdict_can_be_explained(pattern: str) -> None:
     assert check_pattern(pattern).verdict in explain(check_pattern(pattern))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def test_every_pointer_of_the_made_schemas_and_no_decoy_is_found(name: str) -> N
 
 
 def test_values_that_look_like_patterns_are_data() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "properties": {"pattern": {"default": {"pattern": _EVIL}}},
         "const": {"pattern": _EVIL},
         "enum": [{"pattern": _EVIL}],
@@ -100,7 +101,7 @@ def test_a_schema_of_endless_depth_is_unknown() -> None:
 
 def test_a_schema_that_unfolds_without_end_is_unknown() -> None:
     schema: dict[str, object] = {"pattern": "a"}
-    for _ in range(40):
+    for _ in range(20):
         schema = {"properties": {"l": schema, "r": schema}}
     assert _unread(check_schema(schema))
 
@@ -111,6 +112,6 @@ def test_a_schema_of_a_million_characters_is_read() -> None:
 
 
 def test_patterns_beyond_the_allowance_are_unknown_not_safe() -> None:
-    hard = [f"^(?:[a-z]{{1,60}}\\.){{1,{i}}}[a-z]{{1,60}}(x+x+)+y$" for i in range(10, 200)]
+    hard = [f"^(?:[a-z]{{1,60}}\\.){{1,{i}}}[a-z]{{1,60}}(x+x+)+y$" for i in range(10, 110)]
     findings = check_schema({"anyOf": [{"pattern": pattern} for pattern in hard]})
     assert {finding.verdict for finding in findings} <= {"exponential", "unknown", "polynomial"}
