@@ -102,6 +102,8 @@ def _load(model: Path, tokenizer: Path) -> tuple[Any, Any]:
         raise missing("onnxruntime and tokenizers") from error
     options = runtime.SessionOptions()
     options.intra_op_num_threads = _THREADS
+    # Threads that spin while they wait would take the processor from whoever ranks meanwhile.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
         session = runtime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
         loaded = tokenizers.Tokenizer.from_file(str(tokenizer))

@@ -103,11 +103,16 @@ def max_similarity(
     if not having:
         return found
     joined = b"".join(documents[place] or b"" for place in having)
-    matrix = np.frombuffer(joined, dtype=np.int8).reshape(-1, dimension).astype(np.float32)
-    matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-6)
-    query = tokens / np.maximum(np.linalg.norm(tokens, axis=1, keepdims=True), 1e-6)
-    lengths = np.array([len(documents[place] or b"") // dimension for place in having])
-    starts = np.cumsum(lengths) - lengths
-    best = np.maximum.reduceat(matrix @ query.T, starts, axis=0)
+    matrix = np.frombuffer(joined, dtype=np.int8).reshape(-1, dimension)
+    query = (tokens / np.maximum(np.linalg.norm(tokens, axis=1, keepdims=True), 1e-6)).T.astype(np.float32)
+    cosine = np.empty((len(matrix), len(tokens)), dtype=np.float32)
+    # In pieces, which also keeps the product below the size that a numeric library spreads over threads: those would
+    # wait for the embedder's.
+    for start in range(0, len(matrix), _CHUNK):
+        piece = matrix[start : start + _CHUNK].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", piece, piece))[:, np.newaxis]
+        cosine[start : start + _CHUNK] = (piece @ query) / np.maximum(lengths, np.float32(1e-6))
+    counts = np.array([len(documents[place] or b"") // dimension for place in having])
+    best = np.maximum.reduceat(cosine, np.cumsum(counts) - counts, axis=0)
     found[having] = best @ (weights / max(float(weights.sum()), 1e-6))
     return found
