@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from .guard import SCHEMA_FIELDS, SchemaField, tool_name
@@ -22,11 +22,11 @@ class PlacedFinding:
     """A finding and the schema that it stands in."""
 
     finding: Finding
-    """Its pointer begins at the schema."""
+    """Its pointer begins at the schema of a tool, and else at the document."""
     tool: str | None = None
     place: SchemaField | None = None
     root: str = ""
-    """JSON pointer of the schema in the document."""
+    """JSON pointer to the tool's schema in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +55,19 @@ def check_document(document: object) -> ListingReport:
     """
     if isinstance(document, bool):
         return ListingReport(())
-    if isinstance(document, Mapping):
-        return _check_mapping(cast("Mapping[str, object]", document))
+    if (mapping := _as_mapping(document)) is not None:
+        return _check_mapping(mapping)
     if isinstance(document, list):
         return check_tools(cast("list[object]", document))
     raise NoSchema("neither an object, a list nor a boolean")
 
 
 def _check_mapping(document: Mapping[str, object]) -> ListingReport:
-    for *way, holder in ((document,), ("result", document.get("result"))):
-        tools = cast("Mapping[str, object]", holder).get("tools") if isinstance(holder, Mapping) else None
+    answer: Mapping[str, object] = _as_mapping(document.get("result")) or {}
+    for holder, way in ((document, ("tools",)), (answer, ("result", "tools"))):
+        tools = holder.get("tools")
         if isinstance(tools, list):
-            return check_tools(cast("list[object]", tools), (*map(str, way), "tools"))
+            return check_tools(cast("list[object]", tools), way)
     if _is_tool(document):
         return ListingReport(tuple(_check_entry(document, (), _Allowance(MOST_STEPS))), 1)
     return ListingReport(tuple(PlacedFinding(finding) for finding in check_schema(document)))
@@ -82,6 +83,10 @@ def check_tools(tools: Iterable[object], way: Sequence[str] = (), most_steps: in
     return ListingReport(tuple(placed), count)
 
 
+def _as_mapping(value: object) -> Mapping[str, object] | None:
+    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else None
+
+
 def _is_tool(entry: Mapping[str, object]) -> bool:
     return any(field in entry for field in SCHEMA_FIELDS)
 
@@ -94,7 +99,7 @@ class _Allowance:
 
     def judge(self, schema: object) -> list[Finding]:
         """The findings of one schema, its cost taken off."""
-        if not isinstance(schema, (Mapping, bool)):
+        if _as_mapping(schema) is None and not isinstance(schema, bool):
             return [_unreadable("It is neither an object nor a boolean, so no schema.")]
         if self.left <= 0:
             return [_unreadable("There are more patterns than are judged at once: check fewer tools.")]
@@ -108,10 +113,10 @@ def _unreadable(why: str) -> Finding:
 
 
 def _check_entry(entry: object, way: Sequence[str], allowance: _Allowance) -> Iterator[PlacedFinding]:
-    tool: Mapping[str, object] = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
+    tool: Mapping[str, object] = _as_mapping(entry) or {}
     if not _is_tool(tool):
         for finding in allowance.judge(entry):
-            yield PlacedFinding(finding, tool_name(tool) if "name" in tool else None, root=to_pointer(way))
+            yield PlacedFinding(replace(finding, pointer=to_pointer(way) + finding.pointer))
         return
     for field in SCHEMA_FIELDS:
         if tool.get(field) is not None:
