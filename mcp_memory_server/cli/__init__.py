@@ -37,10 +37,16 @@ _STORE: Final = {
     "doctor": ("doctor", "Check settings and store, and mend what can be mended."),
     "demo": ("serving", "Watch a real client use a scratch server."),
 }
+_CHECKS: Final = {
+    "check-regex": ("check_regex", "Say whether a regular expression can hang a backtracking engine."),
+    "check-schema": ("check_schema", "Check the patterns of a JSON Schema, a tool or a tools/list result."),
+    "check-server": ("check_server", "Check the patterns in the tools of any MCP server."),
+}
 FAMILIES: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
     "Serving": _SERVING,
     "Memories": _MEMORIES,
     "Store": _STORE,
+    "Regex safety": _CHECKS,
 }
 """Module and summary of each command, as the help shows them."""
 
@@ -57,7 +63,7 @@ class _Commands(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _ = _COMMANDS[cmd_name]
-        return getattr(import_module(f"{__name__}.{module}"), f"{cmd_name}_command")
+        return getattr(import_module(f"{__name__}.{module}"), f"{cmd_name.replace('-', '_')}_command")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, family in FAMILIES.items():

@@ -29,7 +29,7 @@ _LONGEST_ATTACK = 400
 @click.option("--jsonl", is_flag=True, help='A {"pattern", "flags"} a line in, a verdict a line out, as they come.')
 @setting_flags(hidden=True)
 @click.pass_context
-def check_regex_command(  # noqa: PLR0913  # click hands over one argument an option
+def check_regex_command(  # noqa: PLR0913, PLR0917  # click hands over one argument an option
     ctx: click.Context, patterns: tuple[str, ...], letters: str | None, dialect: Dialect, drawn: bool, jsonl: bool
 ) -> None:
     """Say whether a regular expression can hang a backtracking engine.
