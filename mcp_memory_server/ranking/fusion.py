@@ -17,7 +17,7 @@ class Weights:
     """What each signal counts for.
 
     The values lie in the middle of wide flat optima, the same for short facts and for turns of a conversation:
-    half or double of any one moves recall at 10 by less than a point.
+    half or double of any one moves recall at 10 by at most 1.3 points.
     """
 
     words: float = 0.6

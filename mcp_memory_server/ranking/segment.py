@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .postings import Postings
-from .signature import HEADER, SIGNATURE_VERSION
+from .signature import signature_parts
 from .vectors import lengths_of
 
 _NO_THREAD: Final = 0
@@ -64,25 +64,7 @@ class Segment:
 
 def build_segment(rows: Sequence[Row]) -> Segment:
     """Columns of these records; ValueError when a signature is of another version."""
-    terms: list[bytes] = []
-    trigrams: list[bytes] = []
-    frequencies: list[bytes] = []
-    subjects: list[bytes] = []
-    counts: list[tuple[int, int, int, int]] = []
-    for row in rows:
-        signature = row.signature
-        version, subject_count, word_count, term_count, trigram_count = HEADER.unpack_from(signature)
-        if version != SIGNATURE_VERSION:
-            raise ValueError(f"signature version {version} is not {SIGNATURE_VERSION}; encode the record again")
-        at_terms = HEADER.size + 4 * subject_count
-        at_trigrams = at_terms + 4 * term_count
-        at_frequencies = at_trigrams + 2 * trigram_count
-        subjects.append(signature[HEADER.size : at_terms])
-        terms.append(signature[at_terms:at_trigrams])
-        trigrams.append(signature[at_trigrams:at_frequencies])
-        frequencies.append(signature[at_frequencies : at_frequencies + term_count])
-        counts.append((subject_count, word_count, term_count, trigram_count))
-    shape = np.array(counts, dtype=np.int64).reshape(-1, 4)
+    parts = [signature_parts(row.signature) for row in rows]
     return _assemble(
         {
             "numbers": np.array([row.number for row in rows], dtype=np.int64),
@@ -91,13 +73,13 @@ def build_segment(rows: Sequence[Row]) -> Segment:
                 [_NO_THREAD if row.origin_thread is None else hash(row.origin_thread) for row in rows], dtype=np.int64
             ),
             "times_ms": np.array([row.time_ms for row in rows], dtype=np.int64),
-            "word_counts": shape[:, 1].astype(np.float32),
+            "word_counts": np.array([part.word_count for part in parts], dtype=np.float32),
             "vectors": _vector_matrix([row.vector for row in rows]),
         },
-        _Lists(np.frombuffer(b"".join(terms), "<u4"), shape[:, 2]),
-        np.frombuffer(b"".join(frequencies), np.uint8),
-        _Lists(np.frombuffer(b"".join(trigrams), "<u2"), shape[:, 3]),
-        _Lists(np.frombuffer(b"".join(subjects), "<u4"), shape[:, 0]),
+        _Lists.of([part.terms for part in parts], "<u4"),
+        np.frombuffer(b"".join([part.frequencies for part in parts]), np.uint8),
+        _Lists.of([part.trigrams for part in parts], "<u2"),
+        _Lists.of([part.subjects for part in parts], "<u4"),
     )
 
 
@@ -122,6 +104,12 @@ class _Lists(NamedTuple):
 
     hashes: NDArray[Any]
     counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[bytes], dtype: str) -> "_Lists":
+        hashes = np.frombuffer(b"".join(columns), dtype)
+        sizes = np.array([len(column) for column in columns], dtype=np.int64)
+        return cls(hashes, sizes // hashes.itemsize)
 
     @classmethod
     def joined(cls, parts: Sequence["_Lists"]) -> "_Lists":

@@ -9,9 +9,8 @@ equal hashes in every process. Layout, little-endian:
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -25,20 +24,22 @@ from .words import spaced
 SIGNATURE_VERSION: Final = 1
 """Raised whenever the same record would get another signature: stores then encode their records again."""
 
-HEADER: Final = struct.Struct("<BBHHH")
+_HEADER: Final = struct.Struct("<BBHHH")
 _MOST: Final = 0xFFFF
 _MOST_SUBJECT_TERMS: Final = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A signature taken apart; the arrays are views of its bytes."""
+class SignatureParts(NamedTuple):
+    """A signature taken apart: the bytes of its columns."""
 
     word_count: int
-    subject: NDArray[np.uint32]
-    terms: NDArray[np.uint32]
-    frequencies: NDArray[np.uint8]
-    trigrams: NDArray[np.uint16]
+    subjects: bytes
+    """uint32, as are `terms`."""
+    terms: bytes
+    trigrams: bytes
+    """uint16."""
+    frequencies: bytes
+    """One byte for each term."""
 
 
 def encode_signature(
@@ -61,7 +62,7 @@ def encode_signature(
     kept = list(frequencies.items())[:_MOST]
     return b"".join(
         (
-            HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
+            _HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
             np.array(about, dtype="<u4").tobytes(),
             np.array([term for term, _ in kept], dtype="<u4").tobytes(),
             grams.astype("<u2").tobytes(),
@@ -70,19 +71,20 @@ def encode_signature(
     )
 
 
-def decode_signature(signature: bytes) -> Signature:
+def signature_parts(signature: bytes) -> SignatureParts:
     """Take a signature apart; ValueError for one of another version."""
-    version, subjects, word_count, terms, trigrams = HEADER.unpack_from(signature)
+    version, subjects, word_count, terms, trigrams = _HEADER.unpack_from(signature)
     if version != SIGNATURE_VERSION:
         raise ValueError(f"signature version {version} is not {SIGNATURE_VERSION}; encode the record again")
-    first_term = HEADER.size + 4 * subjects
-    first_trigram = first_term + 4 * terms
-    return Signature(
+    at_terms = _HEADER.size + 4 * subjects
+    at_trigrams = at_terms + 4 * terms
+    at_frequencies = at_trigrams + 2 * trigrams
+    return SignatureParts(
         word_count,
-        np.frombuffer(signature, "<u4", subjects, HEADER.size),
-        np.frombuffer(signature, "<u4", terms, first_term),
-        np.frombuffer(signature, np.uint8, terms, first_trigram + 2 * trigrams),
-        np.frombuffer(signature, "<u2", trigrams, first_trigram),
+        signature[_HEADER.size : at_terms],
+        signature[at_terms:at_trigrams],
+        signature[at_trigrams:at_frequencies],
+        signature[at_frequencies : at_frequencies + terms],
     )
 
 
