@@ -102,6 +102,8 @@ def resolve_digest(
 
 def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
     """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
+    if len(held) == 1:
+        return as_entry(held[0], pinned=held[0].pinned, overrides=())
     newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
     at_scope: dict[str, MemoryRecord] = {}
     for record in newest_first:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ class Retention:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    digest: JournaledDigest
+    entry: Callable[[], JournaledDigest]
     query: str | None
 
 
@@ -79,18 +79,18 @@ class Journal:
             await anyio.sleep(_FLUSH_INTERVAL_S)
             await self.drain()
 
-    def submit(self, digest: JournaledDigest, query: str | None) -> bool:
-        """Leave the digest to the background; whether it can be expected to arrive."""
+    def submit(self, entry: Callable[[], JournaledDigest], query: str | None) -> bool:
+        """Leave the entry, and the work of making it, to the background; whether it can be expected to arrive."""
         if self._provider is None:
             return False
-        self._waiting.append(_Waiting(digest, query))
+        self._waiting.append(_Waiting(entry, query))
         del self._waiting[:-_MOST_WAITING]
         self._wake.set()
         return self._healthy
 
-    async def write(self, digest: JournaledDigest, query: str | None) -> bool:
-        """Journal one digest durably, now; false when the store cannot be written."""
-        self.submit(digest, query)
+    async def write(self, entry: Callable[[], JournaledDigest], query: str | None) -> bool:
+        """Journal one entry durably, now; false when the store cannot be written."""
+        self.submit(entry, query)
         return await self.drain()
 
     async def drain(self) -> bool:
@@ -137,8 +137,8 @@ class Journal:
 
 def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:
     """The query never reaches the store: only a hash that needs the store's secret to be tried out."""
+    entry = waiting.entry()
     if waiting.query is None:
-        return waiting.digest
-    return replace(
-        waiting.digest, query_hash=hmac.digest(secret, waiting.query.encode(errors="surrogatepass"), "sha256").hex()
-    )
+        return entry
+    query = waiting.query.encode(errors="surrogatepass")
+    return replace(entry, query_hash=hmac.digest(secret, query, "sha256").hex())

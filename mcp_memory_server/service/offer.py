@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, as_entry, resolve_digest
 from mcp_memory_server.errors import InvalidInput, NotFound
@@ -65,7 +66,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     query = (request.query or "").strip()
     digest = await _resolve(wiring, scopes, query, limit)
     digest = digest.model_copy(update={"digest_id": wiring.new_id()})
-    entry = _journal_entry(wiring, context, digest, request.turn_id)
+    entry = partial(_journal_entry, context, digest, request.turn_id, wiring.now())
     if request.turn_id is None:
         return Offered(digest, journaled=wiring.journal.submit(entry, query or None))
     journaled = await wiring.journal.write(entry, query or None)
@@ -115,14 +116,12 @@ async def journaled_digest(wiring: Wiring, context: RequestContext, digest_id: s
     return found
 
 
-def _journal_entry(
-    wiring: Wiring, context: RequestContext, digest: MemoryDigest, turn_id: str | None
-) -> JournaledDigest:
+def _journal_entry(context: RequestContext, digest: MemoryDigest, turn_id: str | None, at: str) -> JournaledDigest:
     assert digest.digest_id is not None
     return JournaledDigest(
         digest_id=digest.digest_id,
         actor_id=context.actor.id,
-        at=wiring.now(),
+        at=at,
         scopes=digest.scopes,
         entries=tuple(_reference(entry) for entry in digest.entries),
         omitted=digest.omitted,

@@ -60,8 +60,8 @@ class SqliteProvider:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._blocks = search.ScopeBlocks()
-        self._blocks_epoch = database.epoch
+        self._cache = search.ScopeCache()
+        self._cache_epoch = database.epoch
         self._secret: bytes | None = None
         self._seen_version: tuple[int, int] | None = None
         self._seen_cursor = 0
@@ -99,10 +99,10 @@ class SqliteProvider:
         return await self._database.write(lambda db: restoring.restore(db, request, signatures))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        if self._blocks_epoch != self._database.epoch:
-            self._blocks.clear()
-            self._blocks_epoch = self._database.epoch
-        return await self._database.read(lambda db: search.search(db, self._blocks, request))
+        if self._cache_epoch != self._database.epoch:
+            self._cache.clear()
+            self._cache_epoch = self._database.epoch
+        return await self._database.read(lambda db: search.search(db, self._cache, request))
 
     async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit))

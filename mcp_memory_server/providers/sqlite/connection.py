@@ -38,6 +38,10 @@ _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 Synchronous = Literal["FULL", "NORMAL"]
 
 
+class _Exchanged(Exception):
+    """The path names another file than the one that is open."""
+
+
 class _Connection(aiosqlite.Connection):
     """An aiosqlite connection that runs whole functions in its thread."""
 
@@ -97,6 +101,7 @@ class Database:
         self._identity: tuple[int, int] | None = None
         self._opening = anyio.Lock()
         self._closed = False
+        self._mended_epoch = -1
         self.epoch = 0
         """Rises when the file is opened anew; caches of an earlier epoch are worthless."""
 
@@ -117,23 +122,36 @@ class Database:
 
     async def _run(self, work: Work[T], *, writing: bool) -> T:
         with mapped_errors(self.path, self.busy_timeout_s):
-            for last_try in (False, True):
-                if self._writer is None or files.identity(self.path) != self._identity:
+            while True:
+                if self._writer is None or self._reader is None:
                     await self._reopen()
+                    continue
                 connection = self._writer if writing else self._reader
-                assert connection is not None
+                epoch = self.epoch
                 try:
-                    result = await connection.run(work)
+                    return await connection.run(self._on_the_same_file(work, writing=writing))
+                except _Exchanged:
+                    await self._reopen(since=epoch)
                 except sqlite3.DatabaseError as error:
-                    if _primary_code(error) not in _DAMAGE or last_try:
+                    if _primary_code(error) not in _DAMAGE or epoch == self._mended_epoch:
                         raise
                     logger.error("the store %s is damaged; saving what can be read", self.path)
-                    await self._reopen(damaged=True)
-                    continue
-                # A write into a file that was exchanged meanwhile would be lost with it: do it again.
-                if not writing or last_try or files.identity(self.path) == self._identity:
-                    return result
-        raise AssertionError("unreachable")
+                    await self._reopen(since=epoch, damaged=True)
+                    self._mended_epoch = self.epoch
+
+    def _on_the_same_file(self, work: Work[T], *, writing: bool) -> Work[T]:
+        """`work`, unless the path names another file by now: a write into the old one would be lost with it."""
+        identity = self._identity
+
+        def run(db: sqlite3.Connection) -> T:
+            if files.identity(self.path) != identity:
+                raise _Exchanged
+            result = work(db)
+            if writing and files.identity(self.path) != identity:
+                raise _Exchanged
+            return result
+
+        return run
 
     async def mend(self) -> None:
         """Look at every page now, and save what can be read where one is damaged."""
@@ -161,9 +179,12 @@ class Database:
                         await connection.close()
             self._reader = self._writer = None
 
-    async def _reopen(self, *, damaged: bool = False) -> None:
-        """Close what is open and open the file that is there now, mending it first when it is damaged."""
-        seen = self.epoch
+    async def _reopen(self, *, since: int | None = None, damaged: bool = False) -> None:
+        """Close what is open and open the file that is there now, mending it first when it is damaged.
+
+        `since` is the epoch in which the caller met a reason to; when another task has reopened it since, that does.
+        """
+        seen = self.epoch if since is None else since
         # Shielded: a cancelled `connect` leaks its thread.
         with anyio.CancelScope(shield=True):
             async with self._opening:
