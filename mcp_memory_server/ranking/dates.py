@@ -154,6 +154,13 @@ def _all_years(times: Sequence[NamedTime], days: NDArray[np.float64]) -> list[Na
     if yearly:
         first, last = (int((day - 730) // 365.25) for day in (days.min(), days.max()))
         for time, year in product(yearly, range(max(first - 1, -60), min(last + 2, 130))):
-            shift = round(year * 365.25)
-            spans.append(NamedTime(time.first_day + shift, time.last_day + shift))
+            spans.append(NamedTime(_in_year(time.first_day, year), _in_year(time.last_day, year)))
     return spans
+
+
+def _in_year(day: int, year: int) -> int:
+    """The same day of the year so many years later; 28 February for the 29th where there is none."""
+    told = _EPOCH + timedelta(days=day)
+    if (told.month, told.day) == (2, 29):
+        told = told.replace(day=28)
+    return (told.replace(year=told.year + year) - _EPOCH).days

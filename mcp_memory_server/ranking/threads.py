@@ -50,10 +50,6 @@ class ThreadOrder:
             place, first, last, tuple(beside(-far) for far in distances), tuple(beside(far) for far in distances)
         )
 
-    @property
-    def nbytes(self) -> int:
-        return (3 + 2 * FARTHEST) * self.place.nbytes
-
     def best_beside(self, scores: NDArray[np.float32], distance: int) -> NDArray[np.float32]:
         """For each row the higher score of the two rows at this distance, 0 where there is none.
 

@@ -244,3 +244,16 @@ def test_a_smaller_limit_gives_the_beginning_of_a_larger_one(texts: list[str], l
     assert (
         numbers([block(texts)], "does Anna drink tea", limit) == numbers([block(texts)], "does Anna drink tea")[:limit]
     )
+
+
+def test_threads_are_followed_within_each_of_several_blocks() -> None:
+    first = [
+        row(1, "Did you enjoy the pottery workshop?", origin_thread="a"),
+        row(2, "Yes, it was wonderful!", origin_thread="a"),
+    ]
+    second = [row(1, "It was raining", origin_thread="a"), row(2, "The pottery kiln broke", origin_thread="a")]
+    blocks = [SignatureBlock.from_rows(first), SignatureBlock.from_rows(second)]
+    found = rank(blocks, Question("How was the pottery workshop?", NOW), 4)
+    told = {(record.block_index, record.number): record.signals["neighbours"] for record in found}
+    assert told[0, 2] > told[1, 1] > 0
+    assert next(iter(told)) == (0, 1)
