@@ -9,8 +9,10 @@ from typing import cast
 from .guard import SCHEMA_FIELDS, SchemaField, tool_name
 from .schema import Finding, check_schema, to_pointer
 
-MOST_STEPS = 40_000_000
-"""Analysis steps for all schemas together, some twenty seconds; what comes after is ``unknown``."""
+MOST_STEPS = 20_000_000
+"""Analysis steps for all schemas together, about a minute; what comes after is ``unknown``."""
+_STEPS_A_PATTERN = 300
+"""What a pattern costs besides its analysis."""
 
 
 class NoSchema(ValueError):
@@ -104,7 +106,8 @@ class _Allowance:
         if self.left <= 0:
             return [_unreadable("There are more patterns than are judged at once: check fewer tools.")]
         findings = check_schema(schema)
-        self.left -= sum({found.pattern: found.judged.cost for found in findings if found.judged}.values())
+        judged = {found.pattern: found.judged.cost for found in findings if found.judged}
+        self.left -= sum(cost + _STEPS_A_PATTERN + 10 * len(pattern) for pattern, cost in judged.items())
         return findings
 
 

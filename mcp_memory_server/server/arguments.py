@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Final, cast
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
 
@@ -83,25 +83,39 @@ def _whole(value: object) -> int | None:
             return None
 
 
-def _strings(value: object, schema: Schema) -> list[str]:
-    if isinstance(value, str):
-        value = _unquoted(value)
+def _object(value: object, _: Schema) -> dict[str, Any]:
+    value = _parsed(value, "{")
+    if not isinstance(value, dict):
+        raise _Unusable(f"must be an object, not {_kind(value)}")
+    return cast("dict[str, Any]", value)
+
+
+def _array(value: object, schema: Schema) -> list[Any]:
+    items: Schema = schema["items"]
+    value = _parsed(value, "[")
+    if isinstance(value, str) and items["type"] == "string":
+        value = [value]
     if not isinstance(value, list):
-        raise _Unusable(f"must be a list of strings, not {_kind(value)}")
-    return [_string(item, schema["items"]) for item in cast("list[object]", value)]
+        raise _Unusable(f"must be a list of {items['type']}s, not {_kind(value)}")
+    return [_READERS[items["type"]](item, items) for item in cast("list[object]", value)]
 
 
-def _unquoted(value: str) -> object:
-    """A list that was sent as its JSON text, or one string for a list of one."""
-    if value.lstrip().startswith("["):
+def _parsed(value: object, opening: str) -> object:
+    """A list or an object that was sent as its JSON text; anything else as it is."""
+    if isinstance(value, str) and value.lstrip().startswith(opening):
         try:
             return json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             pass
-    return [value]
+    return value
 
 
-_READERS = {"string": _string, "integer": _integer, "array": _strings}
+_READERS: Final[dict[str, Callable[[object, Schema], Any]]] = {
+    "string": _string,
+    "integer": _integer,
+    "array": _array,
+    "object": _object,
+}
 
 
 def _kind(value: object) -> str:

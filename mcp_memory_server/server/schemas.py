@@ -89,3 +89,27 @@ FORGOTTEN: Final = record_of(
     },
     ("forgotten", "id", "key", "erasure"),
 )
+
+SCHEMA_CHECK: Final = record_of(
+    {
+        "safe": BOOLEAN,
+        "checked": INTEGER,
+        "findings": array(
+            record_of(
+                {
+                    "tool": STRING,
+                    "place": {"type": "string", "enum": ["inputSchema", "outputSchema"]},
+                    "pointer": STRING,
+                    "verdict": {"type": "string", "enum": ["polynomial", "exponential", "invalid", "unknown"]},
+                    "pattern": STRING,
+                    "degree": INTEGER,
+                    "reason": STRING,
+                    "attack": {"type": "object"},
+                },
+                ("pointer", "verdict", "pattern", "reason"),
+            )
+        ),
+        "omitted": INTEGER,
+    },
+    ("safe", "checked", "findings"),
+)

@@ -17,6 +17,7 @@ from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
 
 from .arguments import read_arguments
 from .failures import as_tool_result, tool_error
+from .schema_check import check_tool, schema_checker
 from .schemas import DIGEST, FORGOTTEN, REMEMBERED, Schema, arguments, array
 
 Handler = Callable[[MemoryService, RequestContext, dict[str, Any]], Awaitable[types.CallToolResult]]
@@ -208,6 +209,7 @@ def served_tools(service: MemoryService, project: str | None) -> dict[str, Serve
     if service.writable:
         tools.insert(0, ServedTool(_remember_tool(service, project), _remember, writes=True))
     tools.append(ServedTool(_forget_tool(), _forget, writes=True))
+    tools.append(ServedTool(check_tool(), schema_checker(), writes=False))
     return {tool.definition.name: tool for tool in tools}
 
 

@@ -47,7 +47,7 @@ def test_the_tools_pass_the_strict_portability_check(tmp_path: Path, era: str) -
     done = inspect(tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
     assert done.returncode == 0, done.stderr
     names = [tool["name"] for tool in json.loads(done.stdout)["result"]["tools"]]
-    assert names == ["remember", "recall_digest", "forget"]
+    assert names == ["remember", "recall_digest", "forget", "check_tool_schema"]
 
 
 @pytest.mark.parametrize("era", ERAS[:2])

@@ -21,11 +21,13 @@ async def test_a_real_client_lists_and_calls_everything(era: Any, tmp_path: Path
     server = StdioServerParameters(command=command, args=[*arguments], env=home, cwd=os.fspath(tmp_path))
     with anyio.fail_after(HANG_S):
         async with Client(server, mode=era) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == ["remember", "recall_digest", "forget"]
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names == ["remember", "recall_digest", "forget", "check_tool_schema"]
             for tool, given in (
                 ("remember", {"key": "editor", "fact": "Helix"}),
                 ("recall_digest", {"query": "Helix"}),
                 ("forget", {"key": "editor"}),
+                ("check_tool_schema", {"schema": {"pattern": "^a+$"}}),
             ):
                 assert not (await client.call_tool(tool, given)).is_error
             for resource in (await client.list_resources()).resources:

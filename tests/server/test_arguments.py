@@ -86,6 +86,13 @@ def test_what_is_plainly_meant_is_taken(argument: str, given: Any, taken: Any) -
         ("recall_digest", "max_memories", 0, "must be 1 to 200, not 0"),
         ("recall_digest", "max_memories", "201", "must be 1 to 200, not 201"),
         ("recall_digest", "turn_id", "x" * 201, "has 201 characters and the limit is 200"),
+        ("check_tool_schema", "schema", [], "must be an object, not a list"),
+        ("check_tool_schema", "schema", True, "must be an object, not true or false"),
+        ("check_tool_schema", "schema", "{not json", "must be an object, not a string"),
+        ("check_tool_schema", "schema", "{" * 100_000, "must be an object, not a string"),
+        ("check_tool_schema", "tools", {}, "must be a list of objects, not an object"),
+        ("check_tool_schema", "tools", "search", "must be a list of objects, not a string"),
+        ("check_tool_schema", "tools", [{}, 7], "must be an object, not a number"),
         ("recall_digest", "limit", 5, "is no argument of this tool; it takes query, max_memories, turn_id, digest_id"),
     ],
 )
@@ -107,6 +114,22 @@ async def test_all_wrong_arguments_are_named_at_once(connect: Connect, service: 
             assert f"{name} " in text
         assert "has 241 characters and the limit is 240" in text
         assert (await called(client, "recall_digest"))["entries"] == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "given", "taken"),
+    [
+        ("schema", {"type": "object"}, {"type": "object"}),
+        ("schema", '{"type": "object"}', {"type": "object"}),
+        ("schema", {}, {}),
+        ("tools", [], []),
+        ("tools", [{"name": "a"}], [{"name": "a"}]),
+        ("tools", ' [{"name": "a"}]', [{"name": "a"}]),
+        ("tools", ['{"name": "a"}'], [{"name": "a"}]),
+    ],
+)
+def test_objects_are_taken_as_they_are_or_as_their_json_text(argument: str, given: Any, taken: Any) -> None:
+    assert read_arguments(SCHEMAS["check_tool_schema"], {argument: given}) == {argument: taken}
 
 
 LONG = "abcdefghij" * 50

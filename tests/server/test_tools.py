@@ -74,7 +74,8 @@ async def test_a_scope_is_no_argument_of_any_tool(connect: Connect, service: Mem
 
 async def test_a_store_that_cannot_be_written_offers_no_remember(connect: Connect) -> None:
     async with connect(MemoryService(WatchedProvider(without=[Group.WRITE]))) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["recall_digest", "forget"]
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == ["recall_digest", "forget", "check_tool_schema"]
         assert "There is no tool 'remember'" in await refused(client, "remember", key="k", fact="f")
         assert "call `remember`" not in text_of(await client.call_tool("recall_digest", {}))
 
@@ -197,7 +198,7 @@ async def test_every_structured_result_fits_the_schema_that_its_tool_publishes(
 
 async def test_an_unknown_tool_is_an_error_that_names_the_known_ones(connect: Connect, service: MemoryService) -> None:
     async with connect(service) as client:
-        assert "There are: remember, recall_digest, forget." in await refused(client, "no_such_tool")
+        assert "There are: remember, recall_digest, forget, check_tool_schema." in await refused(client, "no_such_tool")
 
 
 @pytest.mark.parametrize(
