@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from importlib.metadata import version
 from typing import Final
@@ -15,7 +15,8 @@ from mcp.server.lowlevel import Server
 
 from mcp_memory_server.background import running_beside
 from mcp_memory_server.config import default_actor_id
-from mcp_memory_server.identity import Actor
+from mcp_memory_server.errors import MemoryServerError
+from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.service import MemoryService
 
 from .handlers import Handlers
@@ -50,14 +51,17 @@ def build_server(
         project: the project that requests belong to; with one, `remember` gains `where`.
         identify: who asks, from a request; replaces `actor` and `project` where callers differ.
     """
-    who = identify or fixed_actor(actor or Actor(default_actor_id()), project)
+    of = actor or Actor(default_actor_id())
+    who = identify or fixed_actor(of, project)
     handlers = Handlers(service, who, served_tools(service, project))
 
     async def warm_up() -> None:
-        # Ranking (with numpy) is loaded once a client has been greeted: neither the handshake nor the first
-        # recall waits for it.
+        # Once a client has been greeted: neither the handshake nor the first recall waits for ranking to be loaded.
         await handlers.greeted.wait()
         await anyio.to_thread.run_sync(import_module, "mcp_memory_server.ranking.engine")
+        if identify is None:  # one actor: what is held about them is read ahead, too
+            with suppress(MemoryServerError):
+                await service.read_ahead(RequestContext(of, project))
 
     @asynccontextmanager
     async def lifespan(_: Server[ConnectionState]) -> AsyncGenerator[ConnectionState]:

@@ -17,7 +17,7 @@ from .browse import Page
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
-from .offer import Offered, OfferRequest, offer
+from .offer import Offered, OfferRequest, offer, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
 from .wiring import Limits, Wiring
@@ -106,6 +106,10 @@ class MemoryService:
     ) -> Offered:
         """The digest for this turn; see `offer.offer` and `OfferRequest`."""
         return await offer(self._wiring, context, OfferRequest(query, max_memories, turn_id, digest_id))
+
+    async def read_ahead(self, context: RequestContext) -> None:
+        """See `offer.read_ahead`."""
+        await read_ahead(self._wiring, context)
 
     def block(self, offered: Offered) -> str:
         """The text that a host puts into the prompt."""

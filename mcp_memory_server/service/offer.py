@@ -104,6 +104,14 @@ async def _resolve(wiring: Wiring, scopes: tuple[str, ...], query: str, limit: i
     )
 
 
+async def read_ahead(wiring: Wiring, context: RequestContext) -> None:
+    """Have the store and the embedder load what the first question of this caller will need. Nothing is journaled."""
+    if can_search(wiring.provider):
+        scopes = tuple(await wiring.resolver.resolve(context))
+        await wiring.provider.search(SearchRequest(scopes, "reading ahead", 1, wiring.now()))
+        await wiring.embeddings.question("reading ahead")
+
+
 async def journaled_digest(wiring: Wiring, context: RequestContext, digest_id: str) -> JournaledDigest:
     """The journal's entry of that id, when it is the actor's own.
 
