@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         default=30, ge=1, le=36_500, description="a whole number from 1 to 36500"
     )
     journal_digests: Annotated[int, _Number] = Field(
-        default=10_000, ge=0, le=10_000_000, description="a whole number from 0 to 10000000"
+        default=10_000, ge=1, le=10_000_000, description="a whole number from 1 to 10000000"
     )
 
     embedder: _OptionalName = Field(

@@ -124,7 +124,7 @@ def refusal(flags: dict[str, object] | None = None) -> str:
         ("synchronous", "OFF", "FULL or NORMAL"),
         ("log_level", "loud", "DEBUG, INFO"),
         ("journal_days", "0", "1 to 36500"),
-        ("journal_digests", "1.5", "0 to 10000000"),
+        ("journal_digests", "0", "1 to 10000000"),
         ("actor", "x" * 300, "190 characters"),
         ("tenant", "x" * 300, "190 characters"),
         ("project", "x" * 300, "190 characters"),

@@ -33,6 +33,11 @@ question as query, and when they refer to something from before. Call remember w
 preference, decision or circumstance: one short line under a stable key. Never store secrets, or what matters only \
 now. Call forget when they ask for it. Tell the user when a memory shaped your answer."""
 
+READ_ONLY_INSTRUCTIONS: Final = """\
+Long-term memory about the user and their organisation, which cannot be added to here. Call recall_digest at the start \
+of a task, with the user's question as query, and when they refer to something from before. Call forget when they ask \
+for it. Tell the user when a memory shaped your answer."""
+
 _PRIVATE: Final = CacheHint(ttl_ms=0, scope="private")
 
 
@@ -77,7 +82,7 @@ def build_server(
         version=version("mcp-memory-server"),
         title="Memory",
         description="Long-term memory: attributed, inspectable, correctable, forgettable.",
-        instructions=INSTRUCTIONS,
+        instructions=INSTRUCTIONS if service.writable else READ_ONLY_INSTRUCTIONS,
         lifespan=lifespan,
         cache_hints={
             "tools/list": CacheHint(ttl_ms=60_000, scope="public"),
@@ -100,4 +105,4 @@ def build_server(
     )
 
 
-__all__ = ["INSTRUCTIONS", "SERVER_NAME", "build_server"]
+__all__ = ["INSTRUCTIONS", "READ_ONLY_INSTRUCTIONS", "SERVER_NAME", "build_server"]

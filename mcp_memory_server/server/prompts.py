@@ -34,13 +34,14 @@ LISTED: Final = (
     ),
 )
 
+_CORRECT: Final = "For a correction call `remember` with the same key. "
 _REVIEW_TEXT: Final = """\
 Walk me through what you remember about me, so that I can check it.
 
 Show the facts below in small groups, in plain words, each with who said it (me, or you as a conclusion), at \
 which scope it applies and how old it is. After each group ask me what to keep, correct or forget, and wait for \
-my answer. For a correction call `remember` with the same key; to forget, call `forget` with the id, and tell me \
-that this cannot be undone. Change nothing that I did not ask for. If more is held than is shown here, say so: \
+my answer. {correct}To forget, call `forget` with the id, and tell me that this cannot be \
+undone. Change nothing that I did not ask for. If more is held than is shown here, say so: \
 {stats} lists every scope and where to read all of it.
 
 {block}"""
@@ -63,6 +64,10 @@ async def get_prompt(
             *(Problem(echo(argument), "is no argument of this prompt; it takes query") for argument in unknown)
         )
     block = service.block(await service.offer(context, (given or {}).get("query")))
-    text = block if name == LOAD else _REVIEW_TEXT.format(stats=STATS, block=block)
+    text = (
+        block
+        if name == LOAD
+        else _REVIEW_TEXT.format(stats=STATS, block=block, correct=_CORRECT if service.writable else "")
+    )
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=prompt.description, messages=[message])

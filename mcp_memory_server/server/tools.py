@@ -164,13 +164,14 @@ def digest_json(offered: Offered) -> dict[str, Any]:
 # --- forget -------------------------------------------------------------------------------------------
 
 
-def _forget_tool() -> types.Tool:
+def _forget_tool(writable: bool) -> types.Tool:
+    correct = "To correct a fact, call remember with its key instead. " if writable else ""
     return types.Tool(
         name="forget",
         title="Forget a fact",
         description=(
             "Erase one remembered fact for good, with its history; there is no undo. Use it when the user asks for "
-            "something to be forgotten. To correct a fact, call remember with its key instead. "
+            f"something to be forgotten. {correct}"
             "Give exactly one of id and key."
         ),
         input_schema=arguments(
@@ -208,7 +209,7 @@ def served_tools(service: MemoryService, project: str | None) -> dict[str, Serve
     tools = [ServedTool(_recall_tool(service), _recall, writes=False)]
     if service.writable:
         tools.insert(0, ServedTool(_remember_tool(service, project), _remember, writes=True))
-    tools.append(ServedTool(_forget_tool(), _forget, writes=True))
+    tools.append(ServedTool(_forget_tool(service.writable), _forget, writes=True))
     tools.append(ServedTool(check_tool(), schema_checker(), writes=False))
     return {tool.definition.name: tool for tool in tools}
 
