@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeGuard
 
 import pytest
 
@@ -212,12 +212,42 @@ def test_only_the_command_line_prints_and_exits() -> None:
     assert not wrong
 
 
+def test_no_foreign_pattern_is_compiled() -> None:
+    """`re` backtracks. A pattern is a literal, or at least made while a module loads, before anybody is heard."""
+    engines = {"jsonschema", "fastjsonschema", "regex", "sre_compile", "sre_parse"}
+    wrong = [f"{found.path} imports {found.module}" for found in imports() if found.module.split(".")[0] in engines]
+    for path, tree in sources().items():
+        wrong += [f"{path}:{node.lineno}" for node in ast.walk(tree) if _renames_re(node)]
+        wrong += [f"{path}:{call.lineno}" for call in _calls_of_re(tree) if not isinstance(call.args[0], ast.Constant)]
+    assert not wrong
+
+
+def _renames_re(node: ast.AST) -> TypeGuard[ast.Import | ast.ImportFrom]:
+    """Whether `re` comes under a name that the rule does not look for."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "re"
+    return isinstance(node, ast.Import) and any(alias.name == "re" and alias.asname for alias in node.names)
+
+
+def _calls_of_re(tree: ast.Module) -> Iterator[ast.Call]:
+    """Calls of functions of `re` inside functions, where arguments may be anyone's."""
+    functions = (
+        node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+    )
+    for node in (inner for function in functions for inner in ast.walk(function)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr != "escape":
+                yield node
+
+
 def test_the_rules_above_would_notice() -> None:
     """A check that looks at nothing passes for ever."""
     modules = {found.module for found in imports()}
     assert {"mcp_memory_server.errors", "mcp_memory_server.providers.base", "numpy", "aiosqlite"} <= modules
     assert Imported("providers/sqlite/writing.py", "mcp_memory_server.providers.versions") in imports()
     assert Imported("service/offer.py", "mcp_memory_server.providers.base") in imports()
+    assert len(list(_calls_of_re(sources()["server/arguments.py"]))) == 1
 
 
 @pytest.mark.parametrize("name", mcp_memory_server.__all__)

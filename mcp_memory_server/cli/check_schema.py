@@ -25,7 +25,8 @@ def check_schema_command(file: BinaryIO, view: FindingsView) -> None:
 
     FILE may be `-` for standard input. Exit status 1 when a pattern is not safe, 2 when FILE holds no schema.
     """
-    source = "stdin" if file.name in (STDIN, "<stdin>") else file.name
+    opened: object = getattr(file, "name", None)
+    source = opened if isinstance(opened, str) and opened not in (STDIN, "<stdin>") else "stdin"
     try:
         report = check_document(json.load(file))
     except NoSchema as refusal:

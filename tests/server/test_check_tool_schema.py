@@ -9,6 +9,7 @@ import anyio.from_thread
 import jsonschema
 import pytest
 
+from mcp_memory_server.regexsafety import check_schema
 from mcp_memory_server.server import schema_check
 from mcp_memory_server.service import MemoryService
 
@@ -122,6 +123,19 @@ async def test_too_many_costly_patterns_are_unknown_and_not_waited_for(
         answer = await called(client, "check_tool_schema", tools=[*TOOLS, *TOOLS])
     assert {finding["verdict"] for finding in answer["findings"]} == {"unknown"}
     assert "check fewer tools" in answer["findings"][0]["reason"]
+
+
+@pytest.mark.parametrize("project", [None, "shop"])
+async def test_every_schema_that_this_server_publishes_is_safe(
+    connect: Connect, service: MemoryService, project: str | None
+) -> None:
+    async with connect(service, project=project) as client:
+        listed = (await client.list_tools()).tools
+        published = [tool.model_dump(mode="json", by_alias=True) for tool in listed]
+        assert (await called(client, "check_tool_schema", tools=published))["safe"] is True
+    schemas = [schema for tool in listed for schema in (tool.input_schema, tool.output_schema)]
+    assert len(schemas) == 8
+    assert not [finding for schema in schemas for finding in check_schema(schema) if finding.unsafe]
 
 
 async def test_the_server_answers_while_it_checks(
