@@ -1,129 +1,190 @@
-"""Rank a labelled set with the ranking engine: which memories come first for each question?
+"""Rank a labelled set as the product does: which memories come first for each question?
 
-Reads the scorer's form: a corpus of memories (`id`, `scope`, `text`, and where known `session`, `speaker`, `time`),
-and questions (`qid`, `query`, `scope`, where known `time`). Writes one line for each question with the ids in order
-of rank and the milliseconds the ranking took.
+    python benchmarks/retrieval.py                                   the set in benchmarks/data, scored
+    python benchmarks/retrieval.py --corpus C.jsonl --queries Q.jsonl --out ranked.jsonl [--score]
 
-    python benchmarks/retrieval.py --corpus C.jsonl --queries Q.jsonl --out ranked.jsonl [--embedder onnx:FOLDER]
+Both take `--embedder SETTING` (as the server's setting, e.g. onnx:FOLDER) and `--store URL` (a SQLite file by default).
 
-A corpus line becomes a record thus: `session` is the thread it was said in, `speaker` its subject, `time` when it was
-written, and the order of lines the order of writing.
+Every memory is written through the store's public `write`, vectors are made and stored as the server makes them in
+the background, and every question goes through the public `search` that a digest is resolved from; a digest itself
+shows its entries in an order that never moves, which would hide the ranks.
+
+A corpus line has `id`, `text`, and where known `scope`, `key`, `session`, `speaker`, `time`. It becomes a record thus:
+`session` is the thread it was said in, `speaker` its subject, `time` when it was written (1970 where it is missing),
+and the order of lines the order of writing. A second line of one key replaces the first. A line without a key gets one
+that holds no word. A question has `qid`, `query`, and `scope` or, from narrow to wide, `scopes`; `time` where known.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
 import sys
+import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from mcp_memory_server.embedding import Embedder, embedded_text, encode_question, encode_records, open_embedder
-from mcp_memory_server.ranking import Question, Row, SignatureBlock, encode_signature, rank
+import anyio
+from scoring import Line, print_table, read_lines
 
-LIMIT = 100
-_BATCH = 256
+from mcp_memory_server.embedding import open_embedder
+from mcp_memory_server.providers import open_provider
+from mcp_memory_server.providers.base import (
+    EmbeddedQuery,
+    Hit,
+    SearchingProvider,
+    SearchRequest,
+    WriteRequest,
+    WritingProvider,
+    can_search,
+    can_write,
+)
+from mcp_memory_server.records import MemoryOrigin, MemoryRecord, canonical_instant, normal_key, normal_text
+from mcp_memory_server.service.embeddings import Embeddings
+
+LIMIT: Final = 100
+DATA: Final = Path(__file__).parent / "data"
+# Texts of public sets are longer than a fact may be.
+_MAX_FACT_CHARS: Final = 1_000_000
+_FIRST_PRIVATE: Final = 0xF0000
 
 
-@dataclass
-class Scope:
-    """The memories of one scope in the form the engine reads."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What tells which line a record holds: a record whose fact was replaced is no longer its first line's."""
 
-    ids: list[str] = field(default_factory=list[str])
-    rows: list[Row] = field(default_factory=list[Row])
-    tokens: list[bytes | None] = field(default_factory=list[bytes | None])
-    block: SignatureBlock = field(default_factory=SignatureBlock)
+    scope: str
+    key: str
+    text: str
 
-    def token_vectors(self, wanted: Sequence[tuple[int, int]]) -> list[bytes | None]:
-        return [self.tokens[number] for _, number in wanted]
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    @classmethod
+    def of(cls, record: MemoryRecord | WriteRequest) -> Place:
+        return cls(record.scope, record.key, record.text)
 
 
-def instant(text: str | None) -> datetime:
+def instant(text: str | None) -> str:
     """The time of a line; the start of 1970 where there is none, and UTC where it names no zone."""
     told = datetime.fromisoformat(text) if text else datetime.fromtimestamp(0, UTC)
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return canonical_instant(told if told.tzinfo else told.replace(tzinfo=UTC))
 
 
-def load_scopes(corpus: Sequence[Mapping[str, Any]], embedder: Embedder | None) -> dict[str, Scope]:
-    """Every scope's block, with vectors if there is an embedder."""
-    scopes: dict[str, Scope] = {}
-    for line, (pooled, tokens) in zip(corpus, vectors_of(corpus, embedder), strict=True):
-        scope = scopes.setdefault(str(line.get("scope", "")), Scope())
-        subject = line.get("speaker")
-        thread = line.get("session")
-        scope.rows.append(
-            Row(
-                number=len(scope.rows),
-                key=str(line["id"]),
-                origin_thread=None if thread is None else str(thread),
-                time_ms=round(instant(line.get("time")).timestamp() * 1000),
-                signature=encode_signature(key="", text=line["text"], subject=subject),
-                vector=pooled,
-            )
-        )
-        scope.ids.append(str(line["id"]))
-        scope.tokens.append(tokens)
-    for scope in scopes.values():
-        scope.block = SignatureBlock.from_rows(scope.rows)
-    return scopes
+def write_of(line: Line, number: int) -> WriteRequest:
+    """The write that a corpus line stands for."""
+    session = line.get("session")
+    # A key counts as text, so one is made up of a private-use character: it says nothing and stands in no question.
+    key = normal_key(line["key"]) if line.get("key") else chr(_FIRST_PRIVATE + number)
+    return WriteRequest(
+        scope=str(line.get("scope", "")) or "global",
+        key=key,
+        text=normal_text(line["text"], _MAX_FACT_CHARS),
+        origin=MemoryOrigin(author="agent", thread_id=None if session is None else str(session)),
+        at=instant(line.get("time")),
+        subject=line.get("speaker"),
+    )
 
 
-def vectors_of(
-    corpus: Sequence[Mapping[str, Any]], embedder: Embedder | None
-) -> Iterator[tuple[bytes | None, bytes | None]]:
-    """The pooled and token vectors of each line; None for both without an embedder."""
-    if embedder is None:
-        yield from ((None, None) for _ in corpus)
-        return
-    texts = [embedded_text(key="", text=line["text"], subject=line.get("speaker")) for line in corpus]
-    for start in range(0, len(texts), _BATCH):
-        yield from encode_records(embedder, texts[start : start + _BATCH])
+class Loaded:
+    """A store that holds a corpus, and what is asked of it."""
+
+    def __init__(self, provider: SearchingProvider, embeddings: Embeddings, lines: Mapping[Place, str], latest: str):
+        self._provider = provider
+        self._embeddings = embeddings
+        self._lines = lines
+        self._latest = latest
+        self.without_vectors = 0
+        """Questions that the embedder did not answer in time, so that words alone decided."""
+
+    async def rank(self, question: Line) -> tuple[list[str], float]:
+        """The ids in order of rank, and the milliseconds it took, embedding included."""
+        scopes = question.get("scopes") or [str(question.get("scope", "")) or "global"]
+        # A question without a time of its own is asked after all that was said.
+        at = instant(question["time"]) if question.get("time") else self._latest
+        started = time.perf_counter()
+        hits = await self._search(question["query"], tuple(scopes), at)
+        taken_ms = (time.perf_counter() - started) * 1000
+        return [self._lines[Place.of(hit.record)] for hit in hits], taken_ms
+
+    async def _search(self, query: str, scopes: tuple[str, ...], at: str) -> Sequence[Hit]:
+        embedded: EmbeddedQuery | None = await self._embeddings.question(query)
+        self.without_vectors += embedded is None
+        return await self._provider.search(SearchRequest(scopes, query, LIMIT, at, embedded))
 
 
-def rank_question(
-    line: Mapping[str, Any], scope: Scope, now: datetime, embedder: Embedder | None
-) -> tuple[list[str], float]:
-    """The ids in order of rank, and the milliseconds of the ranking without the embedder."""
-    vectors = encode_question(embedder, line["query"], scope.token_vectors) if embedder else None
-    started = time.perf_counter()
-    found = rank([scope.block], Question(line["query"], now, vectors), LIMIT)
-    taken_ms = (time.perf_counter() - started) * 1000
-    return [scope.ids[record.number] for record in found], taken_ms
+async def write_all(provider: WritingProvider, corpus: Sequence[Line]) -> dict[Place, str]:
+    """Write the corpus line by line; which line each text came from."""
+    lines: dict[Place, str] = {}
+    for number, line in enumerate(corpus):
+        request = write_of(line, number)
+        await provider.write(request)
+        lines[Place.of(request)] = str(line["id"])
+    return lines
+
+
+@asynccontextmanager
+async def loaded(url: str, corpus: Sequence[Line], embedder: str | None) -> AsyncGenerator[Loaded]:
+    """The corpus in the store at `url`, with vectors if there is an embedder."""
+    async with open_provider(url) as provider:
+        if not can_write(provider):
+            sys.exit("that store cannot be written to")
+        lines = await write_all(provider, corpus)
+        if not can_search(provider):
+            sys.exit("that store cannot be searched")
+        embeddings = Embeddings(provider, None if embedder is None else lambda: open_embedder(embedder))
+        if embedder is not None:
+            await embed_all(embeddings)
+        latest = max((instant(line.get("time")) for line in corpus), default=instant(None))
+        yield Loaded(provider, embeddings, lines, latest)
+
+
+async def embed_all(embeddings: Embeddings) -> None:
+    while await embeddings.embed_batch():
+        pass
+    count = await embeddings.count()
+    print(f"{count.embedded} of {count.searchable} memories have vectors")
+
+
+async def rank_all(arguments: argparse.Namespace, corpus: Sequence[Line], questions: Sequence[Line]) -> list[Line]:
+    """One line for each question: its ids in order of rank and how long it took."""
+    ranked: list[Line] = []
+    with tempfile.TemporaryDirectory() as folder:
+        url = arguments.store or f"sqlite:///{folder}/memory.db"
+        async with loaded(url, corpus, arguments.embedder) as store:
+            for question in questions:
+                ids, taken_ms = await store.rank(question)
+                ranked.append({"qid": question["qid"], "ids": ids, "latency_ms": round(taken_ms, 3)})
+            if arguments.embedder and store.without_vectors:
+                print(f"{store.without_vectors} questions were answered by words alone: the embedder was too slow")
+    return ranked
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--queries", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--corpus", type=Path)
+    parser.add_argument("--queries", type=Path)
+    parser.add_argument("--out", type=Path, help="where the ranked ids go, one line for each question")
     parser.add_argument("--embedder", help="as in the server's setting, e.g. onnx:FOLDER")
+    parser.add_argument("--store", help="a store's URL; it has to be empty")
+    parser.add_argument("--score", action="store_true", help="print recall and nDCG by category")
+    parser.add_argument("--skip-category", action="append", default=[], help="left out of the table")
     arguments = parser.parse_args()
+    if (arguments.corpus is None) != (arguments.queries is None):
+        parser.error("--corpus and --queries belong together")
+    ours = arguments.corpus is None
 
-    embedder = open_embedder(arguments.embedder) if arguments.embedder else None
-    corpus = read_lines(arguments.corpus)
-    scopes = load_scopes(corpus, embedder)
-    latest = max((instant(line.get("time")) for line in corpus), default=instant(None))
-    taken: list[float] = []
-    with arguments.out.open("w", encoding="utf-8") as out:
-        for line in read_lines(arguments.queries):
-            # A question without a time of its own is asked after all that was said.
-            now = instant(line["time"]) if line.get("time") else latest
-            scope = scopes.get(str(line.get("scope", "")), Scope())
-            ids, taken_ms = rank_question(line, scope, now, embedder)
-            taken.append(taken_ms)
-            out.write(json.dumps({"qid": line["qid"], "ids": ids, "latency_ms": round(taken_ms, 3)}) + "\n")
-    taken.sort()
-    embedded = embedder.id if embedder else "none"
-    print(f"{len(taken)} questions, {len(corpus)} memories, embedder {embedded}")
-    if taken:
-        print(f"ranking ms: p50 {taken[len(taken) // 2]:.2f}  p95 {taken[int(len(taken) * 0.95)]:.2f}")
+    corpus = read_lines(DATA / "memories.jsonl" if ours else arguments.corpus)
+    questions = read_lines(DATA / "questions.jsonl" if ours else arguments.queries)
+    ranked = anyio.run(rank_all, arguments, corpus, questions)
+    if arguments.out is not None:
+        arguments.out.write_text("".join(json.dumps(line) + "\n" for line in ranked), encoding="utf-8")
+    print(f"{len(questions)} questions, {len(corpus)} memories, embedder {arguments.embedder or 'none'}")
+    if ours or arguments.score:
+        print_table([line for line in questions if line.get("category") not in arguments.skip_category], ranked)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
