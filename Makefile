@@ -30,7 +30,6 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/pyright
-	$(BIN)/pyright --verifytypes mcp_memory_server --ignoreexternal
 
 test: $(READY)
 	$(BIN)/python -m pytest --cov --cov-report=term
