@@ -24,6 +24,8 @@ from pydantic import ValidationError
 
 _MOST_TOOLS: Final = 10_000
 _MOST_PAGES: Final = 1_000
+_LARGEST_EVENT: Final = 64 * 2**20
+"""Bytes of a page. The SDK's own limit is a megabyte, which large listings pass."""
 _LOG_LINES: Final = 10
 _LOG_CHARS: Final = 4_000
 
@@ -62,7 +64,7 @@ async def read_tools(server: Command | str, timeout_s: float) -> list[Tool]:
 
 def _transport(server: Command | str, log: TextIO) -> AbstractAsyncContextManager[Any]:
     if isinstance(server, str):
-        return streamable_http_client(server)
+        return streamable_http_client(server, max_sse_event_size=_LARGEST_EVENT)
     command, *arguments = server.words
     started = StdioServerParameters(command=command, args=arguments, env=dict(server.environment))
     return stdio_client(started, errlog=log)
