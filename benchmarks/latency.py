@@ -1,224 +1,92 @@
 """What a call costs over stdio, as ratios to a call that does nothing, in one run.
 
-    python benchmarks/latency.py [--sizes 10000,100000] [--calls 200]
+    python benchmarks/latency.py [--sizes 10000,100000,1000000] [--calls 200] [--stores FOLDER]
 
-For each store size a real server process is attached to by a client that writes lines and reads lines, so that the
-client's own work does not hide the server's. The call that does nothing names an unknown tool: it takes the same way
-through the transport and the SDK and is answered at once. Callers hold 200 and 2,400 facts; the rest of the store is
-other people's. Cold is the first question of a fresh process.
+For each store size a real server process is attached to. The call that does nothing names an unknown tool: it takes
+the same way through the transport and the SDK and is answered at once. Callers hold 200 and 2,400 facts; the rest of
+the store is other people's. Cold is the first question of a fresh process. Beside the time that the client waited
+stands the processor time of the server, which other work on the machine moves less.
 
 A durable write is measured at the provider without transport, against a bare transaction of one row under the same
-settings on the same disk.
+settings on the same disk. Filling a store of a million takes some minutes; with --stores it is kept for the next run.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sqlite3
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Generator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import anyio
+import memory
+from facts import AT, CALLERS, ORIGIN, QUERIES, fact, filled
+from stdio_client import Client, attached
 
-from mcp_memory_server import MemoryOrigin, MemoryRecord
-from mcp_memory_server.providers.base import RestoreRequest, WriteRequest
+from mcp_memory_server.providers.base import WriteRequest
 from mcp_memory_server.providers.sqlite import open_sqlite
 
-AT = "2026-01-01T00:00:00.000Z"
-ORIGIN = MemoryOrigin(author="agent")
-CALLERS = {"small": 200, "large": 2_400}
-OTHERS_EACH = 200
-QUERIES = (
-    "Which database does Priya prefer for billing?",
-    "What moved to Gdansk in the spring?",
-    "Who owns the rollout of the search service?",
-    "When is the next release of checkout?",
-    "What does Kofi like for lunch?",
-)
-PEOPLE = [
-    "Marta",
-    "Jonas",
-    "Aiko",
-    "Priya",
-    "Diego",
-    "Ines",
-    "Kofi",
-    "Lena",
-    "Omar",
-    "Sara",
-    "Tomas",
-    "Yuki",
-    "Nadia",
-    "Piotr",
-    "Elif",
-    "Hugo",
-]
-PLACES = [
-    "Lyon",
-    "Gdansk",
-    "Osaka",
-    "Pune",
-    "Bogota",
-    "Porto",
-    "Accra",
-    "Bremen",
-    "Beirut",
-    "Uppsala",
-    "Brno",
-    "Sapporo",
-    "Varna",
-]
-SERVICES = [
-    "billing",
-    "ledger",
-    "search",
-    "notification",
-    "checkout",
-    "onboarding",
-    "reporting",
-    "inventory",
-    "payroll",
-    "identity",
-]
-STORES = ["Postgres", "SQLite", "DuckDB", "MySQL", "Redis", "Cassandra", "ClickHouse"]
-
-
-def fact(number: int) -> str:
-    person, place = PEOPLE[number % 16], PLACES[number % 13]
-    service, store = SERVICES[number % 10], STORES[number % 7]
-    return (
-        f"{person} prefers {store} for the {service} service, works from {place}, and reviews every migration "
-        f"of round {number} before it ships."
-    )
-
-
-def records(scope: str, count: int, start: int) -> tuple[tuple[MemoryRecord, ...], ...]:
-    return tuple(
-        (
-            MemoryRecord(
-                id=f"{scope}-{number}",
-                key=f"fact-{number}",
-                text=fact(number),
-                scope=scope,
-                origin=ORIGIN,
-                created_at=AT,
-                updated_at=AT,
-            ),
-        )
-        for number in range(start, start + count)
-    )
-
-
-async def grow(url: str, have: int, want: int) -> None:
-    """Fill the store up to `want` facts: both callers', and other people's."""
-    async with open_sqlite(url, synchronous="NORMAL") as provider:
-        if not have:
-            for name, count in CALLERS.items():
-                await provider.restore(RestoreRequest(records(f"actor:{name}", count, 0), AT))
-                have += count
-        while have < want:
-            count = min(OTHERS_EACH * 50, want - have)
-            batch: list[tuple[MemoryRecord, ...]] = []
-            for start in range(have, have + count, OTHERS_EACH):
-                batch += records(f"actor:other-{start}", min(OTHERS_EACH, have + count - start), start)
-            await provider.restore(RestoreRequest(tuple(batch), AT))
-            have += count
-
-
-class Client:
-    """A client of one server process, one call at a time."""
-
-    def __init__(self, server: subprocess.Popen[bytes]) -> None:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        self._requests, self._answers = server.stdin, server.stdout
-        self._number = 0
-
-    def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self._number += 1
-        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
-        self._requests.write(json.dumps(message).encode() + b"\n")
-        self._requests.flush()
-        return json.loads(self._answers.readline())["result"]
-
-    def call(self, tool: str, **arguments: Any) -> float:
-        """Milliseconds until the answer was read."""
-        started = time.perf_counter()
-        answer = self.send("tools/call", {"name": tool, "arguments": arguments})
-        taken = (time.perf_counter() - started) * 1000
-        assert answer["isError"] is (tool == "nothing"), answer
-        return taken
-
-
-@contextmanager
-def attached(url: str, actor: str) -> Generator[Client]:
-    command = [sys.executable, "-m", "mcp_memory_server", "--url", url, "--actor", actor, "--log-level", "ERROR"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        client = Client(server)
-        client.send(
-            "initialize",
-            {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "benchmark", "version": "1"},
-            },
-        )
-        assert server.stdin is not None
-        server.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
-        client.send("tools/list", {})
-        yield client
-        server.stdin.close()
-        server.wait(10)
+# The most that a call may take, as a multiple of the call that does nothing.
+LIMITS: Final = {("small", "warm recall"): 2, ("large", "warm recall"): 6, ("small", "cold recall"): 25}
+GROWTH_LIMIT: Final = 1.3
+WRITE_LIMIT: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Milliseconds of calls of one kind."""
+    """Calls of one kind: how long the client waited, and what the server worked, in milliseconds."""
 
-    taken: list[float]
+    waited: list[float] = field(default_factory=list[float])
+    worked: list[float] = field(default_factory=list[float])
+
+    def take(self, client: Client, tool: str, arguments: dict[str, str] | None = None) -> None:
+        before = client.processor_ms()
+        self.waited.append(client.call(tool, arguments))
+        self.worked.append(client.processor_ms() - before)
 
     @property
     def p50(self) -> float:
-        return statistics.median(self.taken)
+        return statistics.median(self.waited)
 
     @property
     def p95(self) -> float:
-        return sorted(self.taken)[int(len(self.taken) * 0.95)]
+        return sorted(self.waited)[int(len(self.waited) * 0.95)]
+
+    @property
+    def work(self) -> float:
+        return statistics.median(self.worked)
 
 
 def measure(url: str, actor: str, calls: int) -> dict[str, Times]:
-    """Cold and warm calls of one caller, taken in turns so that a busy moment hits all kinds."""
-    cold: list[float] = []
+    """Calls of one caller, each kind in turn, so that a busy moment hits all of them."""
+    command = ["-m", "mcp_memory_server", "--url", url, "--actor", actor, "--log-level", "ERROR"]
+    kinds = {kind: Times() for kind in ("nothing", "warm recall", "list", "cold recall", "remember", "recall after it")}
     for _ in range(5):
-        with attached(url, actor) as client:
+        with attached(command) as client:
             settled = time.monotonic() + 1.0
             while time.monotonic() < settled:
                 client.call("nothing")
-            cold.append(client.call("recall_digest", query=QUERIES[0]))
-    kinds: dict[str, list[float]] = {"nothing": [], "recall": [], "list": [], "remember": []}
-    with attached(url, actor) as client:
-        for number in range(calls + 10):
-            taken = {
-                "nothing": client.call("nothing"),
-                "recall": client.call("recall_digest", query=QUERIES[number % len(QUERIES)]),
-                "list": client.call("recall_digest"),
-                "remember": client.call(
-                    "remember", key=f"bench-{number % 50}", fact=f"Round {number} of {time.time()}"
-                ),
-            }
-            if number >= 10:
-                for kind, milliseconds in taken.items():
-                    kinds[kind].append(milliseconds)
-    return {"cold recall": Times(cold), **{kind: Times(taken) for kind, taken in kinds.items()}}
+            kinds["cold recall"].take(client, "recall_digest", {"query": QUERIES[0]})
+    with attached(command) as client:
+        for number in range(calls):
+            query = {"query": QUERIES[number % len(QUERIES)]}
+            if number == len(QUERIES):  # each question was asked once
+                for kind in ("nothing", "warm recall", "list"):
+                    kinds[kind] = Times()
+            kinds["nothing"].take(client, "nothing")
+            kinds["warm recall"].take(client, "recall_digest", query)
+            kinds["list"].take(client, "recall_digest")
+        for number in range(calls):
+            query = {"query": QUERIES[number % len(QUERIES)]}
+            written = {"key": f"bench-{number % 50}", "fact": f"Round {number} of {time.time()}"}
+            kinds["remember"].take(client, "remember", written)
+            kinds["recall after it"].take(client, "recall_digest", query)
+    return kinds
 
 
 async def write_ratio(folder: Path, count: int = 300) -> float:
@@ -244,29 +112,56 @@ async def write_ratio(folder: Path, count: int = 300) -> float:
     return statistics.median(ours) / statistics.median(bare)
 
 
+def word(ratio: float, limit: float | None) -> str:
+    if limit is None:
+        return ""
+    return f"ok, limit {limit}" if ratio <= limit else f"ABOVE {limit}"
+
+
+def report(size: int, actor: str, times: dict[str, Times], first: dict[tuple[str, str], Times]) -> None:
+    """A line for each kind of call; `first` holds the times of the smallest store."""
+    nothing = times["nothing"]
+    for kind, taken in times.items():
+        ratio = taken.p50 / nothing.p50
+        base = first.setdefault((actor, kind), taken)
+        grown = taken.p50 / base.p50
+        works = f"{taken.work / nothing.work:>9.1f}{taken.work / base.work:>8.2f}" if nothing.work else ""
+        waits = f"{taken.p50:>8.2f}{taken.p95:>8.2f}{ratio:>8.1f}{grown:>8.2f}"
+        print(
+            f"{size:>9} {CALLERS[actor]:>6} {kind:16}{waits}{works}  {word(ratio, LIMITS.get((actor, kind)))}",
+            flush=True,
+        )
+
+
+def run(folder: Path, sizes: list[int], calls: int) -> None:
+    print(f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x first':>8}{'x no-op':>9}{'x first':>8}")
+    print(f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'store':>8}{'work':>9}{'work':>8}")
+    first: dict[tuple[str, str], Times] = {}
+    for size in sizes:
+        url = anyio.run(filled, folder, size)
+        for actor in CALLERS:
+            times = measure(url, actor, calls)
+            report(size, actor, times, first)
+            grown = times["warm recall"].p50 / first[actor, "warm recall"].p50
+            if size > sizes[0]:
+                print(f"{'':16} warm recall grew {grown:.2f} times: {word(grown, GROWTH_LIMIT)}")
+    print(memory.shown(*memory.measure(anyio.run(filled, folder, sizes[-1]))))
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        ratio = anyio.run(write_ratio, Path(scratch))
+    print(f"a durable write at the provider: {ratio:.2f} x a bare one-row transaction; {word(ratio, WRITE_LIMIT)}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", default="10000,100000", help="facts in the store, ascending; up to 1000000")
+    parser.add_argument("--sizes", default="10000,100000,1000000", help="facts in the stores, ascending")
     parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--stores", type=Path, help="where the stores are made and kept; else they are removed")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",")]
-    print(f"{'store':>9} {'caller':>7} {'call':12}{'p50 ms':>9}{'p95 ms':>9}{'x nothing':>11}{'x first size':>14}")
-    first: dict[tuple[str, str], float] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        url = f"sqlite:///{Path(folder) / 'memory.db'}"
-        for before, size in zip((0, *sizes), sizes, strict=False):
-            anyio.run(grow, url, before, size)
-            for actor, facts in CALLERS.items():
-                times = measure(url, actor, options.calls)
-                for kind, taken in times.items():
-                    grown = taken.p50 / first.setdefault((actor, kind), taken.p50)
-                    ratio = taken.p50 / times["nothing"].p50
-                    print(
-                        f"{size:>9} {facts:>7} {kind:12}{taken.p50:>9.2f}{taken.p95:>9.2f}{ratio:>11.1f}{grown:>14.2f}",
-                        flush=True,
-                    )
-        ratio = anyio.run(write_ratio, Path(folder))
-        print(f"a durable write at the provider: {ratio:.2f} x a bare one-row transaction")
+    with tempfile.TemporaryDirectory() as scratch:
+        folder: Path = options.stores or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        run(folder, sizes, options.calls)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def detect_language(text: str, folded_words: Iterable[str], default: str = DEFAU
             votes[language] = votes.get(language, 0) + 1
     if candidates:
         return max(candidates, key=lambda language: (votes.get(language, 0), language == candidates[0]))
-    best = max(votes.get(language, 0) for language in _LATIN)
+    best = max((count for language, count in votes.items() if language in _LATIN), default=0)
     if votes.get(default, 0) == best:
         return default
     return next(language for language in _LATIN if votes.get(language) == best)

@@ -63,8 +63,8 @@ def encode_signature(
     return b"".join(
         (
             _HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
-            np.array(about, dtype="<u4").tobytes(),
-            np.array([term for term, _ in kept], dtype="<u4").tobytes(),
+            struct.pack(f"<{len(about)}I", *about),
+            struct.pack(f"<{len(kept)}I", *(term for term, _ in kept)),
             grams.astype("<u2").tobytes(),
             bytes([min(count, 255) for _, count in kept]),
         )
@@ -111,7 +111,8 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
     points = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4")
     mixed = (points[:-2] * np.uint32(0x9E3779B1)) ^ (points[1:-1] * np.uint32(0x85EBCA6B))
     mixed = (mixed ^ (points[2:] * np.uint32(0xC2B2AE35))) * np.uint32(0x27D4EB2F)
-    return np.unique((mixed >> np.uint32(16)).astype(np.uint16))
+    hashes = np.sort((mixed >> np.uint32(16)).astype(np.uint16))
+    return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))]
 
 
 def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> str:

@@ -10,7 +10,7 @@ from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
 
 from .history import stored_versions
-from .writing import advance, announce, drop_signature, put
+from .writing import ScopeGeneration, advance, announce, drop_signature, put
 
 _ADD_OLD: Final = f"INSERT INTO history ({', '.join(RECORD_COLUMNS)}) VALUES ({', '.join('?' * len(RECORD_COLUMNS))})"
 # UNION, not OR: each half finds its row by an index.
@@ -25,16 +25,25 @@ WHERE scope.token = ? AND memory.key = ?
 def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequence[bytes]) -> int:
     """`signatures` are those of each record's current version, in the same order."""
     changed = 0
+    places: dict[str, ScopeGeneration] = {}
+
+    def place_of(scope: str) -> ScopeGeneration:
+        """One new generation a scope: the whole request is one transaction."""
+        if scope not in places:
+            places[scope] = advance(db, scope)
+        return places[scope]
+
     for versions, lexical in zip(request.records, signatures, strict=True):
         *old, current = versions
-        if stored_versions(db, [current.scope], current.id) == list(versions):
+        in_the_way = db.execute(_IN_THE_WAY, (current.id, current.scope, current.key)).fetchall()
+        if in_the_way and stored_versions(db, [current.scope], current.id) == list(versions):
             continue
-        for number, record_id, scope in db.execute(_IN_THE_WAY, (current.id, current.scope, current.key)).fetchall():
+        for number, record_id, scope in in_the_way:
             db.execute("DELETE FROM history WHERE id = ?", (record_id,))
             db.execute("DELETE FROM memory WHERE number = ?", (number,))
-            drop_signature(db, advance(db, scope), number)
+            drop_signature(db, place_of(scope), number)
             announce(db, scope, record_id)
-        put(db, advance(db, current.scope), current, lexical)
+        put(db, place_of(current.scope), current, lexical)
         db.executemany(_ADD_OLD, [record_values(version) for version in old])
         announce(db, current.scope, current.id)
         changed += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -37,14 +37,15 @@ FROM signature WHERE scope_id = :scope
 _CHANGED: Final = " AND generation > :since"
 _REMOVED = "SELECT number FROM removal WHERE scope_id = ? AND generation > ?"
 _BY_NUMBER = f"""
-SELECT {COLUMNS}, memory.scope_id, memory.number FROM memory
-WHERE memory.number IN (SELECT value FROM json_each(?)) AND memory.scope_id IN (SELECT value FROM json_each(?))
+SELECT {COLUMNS}, memory.number FROM memory
+WHERE memory.number IN (SELECT value FROM json_each(?)) AND memory.scope_id = ?
 """
 _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM json_each(?))"
 
 
-# Records that were answered with, decoded: a conversation asks about the same few again and again.
-_KEPT_RECORDS: Final = 2_000
+# What a decoded record takes in memory, by measurement of short ones.
+_RECORD_BYTES: Final = 3_000
+_KEPT_RECORDS: Final = 200
 _KEPT_PINS: Final = 256
 
 
@@ -58,12 +59,22 @@ class _Scope(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Held:
+    """What is kept of a scope, as of one generation.
+
+    `records` are those that were answered with, decoded: a conversation asks about the same few again and again.
+    """
+
     generation: int
     block: SignatureBlock
+    records: dict[int, MemoryRecord]
+
+    @property
+    def nbytes(self) -> int:
+        return self.block.nbytes + len(self.records) * _RECORD_BYTES
 
 
 class ScopeCache:
-    """What search keeps of the scopes used last: blocks of at most `max_bytes`, decoded records, pinned records.
+    """What search keeps of the scopes used last, in at most `max_bytes`: their blocks and records, and pinned ones.
 
     All of it is good for one generation of its scope. The generation is read in the same transaction as the
     texts, so a write of any process is seen by the next search, at the cost of the rows that it changed.
@@ -72,35 +83,35 @@ class ScopeCache:
 
     def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._blocks: OrderedDict[tuple[int, int | None], _Held] = OrderedDict()
-        self._records: OrderedDict[tuple[int, int, int], MemoryRecord] = OrderedDict()
+        self._held: OrderedDict[tuple[int, int | None], _Held] = OrderedDict()
         self._pinned: OrderedDict[tuple[_Scope, ...], tuple[MemoryRecord, ...]] = OrderedDict()
 
     def clear(self) -> None:
-        self._blocks.clear()
-        self._records.clear()
+        self._held.clear()
         self._pinned.clear()
 
-    def block(self, db: sqlite3.Connection, scope: _Scope, embedder: int | None) -> SignatureBlock:
-        """The scope's block, brought up to date."""
+    def scope(self, db: sqlite3.Connection, scope: _Scope, embedder: int | None) -> _Held:
+        """The scope's block and records, brought up to date."""
         place = (scope.id, embedder)
-        held = self._blocks.get(place)
+        held = self._held.get(place)
         if held is None or held.generation > scope.generation:
-            held = _Held(scope.generation, _block_of(_rows(db, scope.id, embedder)))
+            held = _Held(scope.generation, _block_of(_rows(db, scope.id, embedder)), {})
         elif held.generation < scope.generation:
-            removed = [number for (number,) in db.execute(_REMOVED, (scope.id, held.generation))]
             changed = _rows(db, scope.id, embedder, since=held.generation)
-            held = _Held(scope.generation, held.block.with_changes(changed, removed))
-        self._blocks[place] = held
-        self._blocks.move_to_end(place)
-        return held.block
+            gone = [number for (number,) in db.execute(_REMOVED, (scope.id, held.generation))]
+            stale = {row.number for row in changed}.union(gone)
+            records = {number: record for number, record in held.records.items() if number not in stale}
+            held = _Held(scope.generation, held.block.with_changes(changed, gone), records)
+        self._held[place] = held
+        self._held.move_to_end(place)
+        return held
 
     def shrink(self) -> None:
-        """Drop the blocks used least recently until the rest fits."""
-        total = sum(held.block.nbytes for held in self._blocks.values())
-        while total > self._max_bytes and len(self._blocks) > 1:
-            _, dropped = self._blocks.popitem(last=False)
-            total -= dropped.block.nbytes
+        """Drop the scopes used least recently until the rest fits."""
+        total = sum(held.nbytes for held in self._held.values())
+        while total > self._max_bytes and len(self._held) > 1:
+            _, dropped = self._held.popitem(last=False)
+            total -= dropped.nbytes
 
     def pinned(self, db: sqlite3.Connection, scopes: Sequence[_Scope]) -> tuple[MemoryRecord, ...]:
         """Every record of every key that has a pin at the scopes, in digest order."""
@@ -115,26 +126,6 @@ class ScopeCache:
         _keep(self._pinned, place, found, _KEPT_PINS)
         return found
 
-    def records(
-        self, db: sqlite3.Connection, wanted: Sequence[tuple[_Scope, int]]
-    ) -> Mapping[tuple[int, int], MemoryRecord]:
-        """The records by (scope id, number) of what was ranked."""
-        found = {(scope.id, number): self._records.get(_place(scope, number)) for scope, number in wanted}
-        missing = [(scope, number) for scope, number in wanted if found[scope.id, number] is None]
-        if missing:
-            scopes = {scope.id: scope for scope, _ in missing}
-            asked = (_json_list(number for _, number in missing), _json_list(scopes))
-            for row in db.execute(_BY_NUMBER, asked):
-                scope = scopes[row[-2]]
-                record = record_of(scope.token, row)
-                found[scope.id, row[-1]] = record
-                _keep(self._records, _place(scope, row[-1]), record, _KEPT_RECORDS)
-        return {place: record for place, record in found.items() if record is not None}
-
-
-def _place(scope: _Scope, number: int) -> tuple[int, int, int]:
-    return scope.id, scope.generation, number
-
 
 def _keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
     cache[key] = value
@@ -147,29 +138,36 @@ def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) ->
     known = {row[0]: _Scope(*row) for row in db.execute(_SCOPES, (json_names(request.scopes),))}
     scopes = [known[token] for token in dict.fromkeys(request.scopes) if token in known]
     pinned = cache.pinned(db, scopes)
+    embedded = request.embedded
+    embedder = None if embedded is None else embedder_number(db, embedded.embedder)
+    held = [cache.scope(db, scope, embedder) for scope in scopes]
+    cache.shrink()
     wanted = request.limit + len({record.key for record in pinned})
-    found = _ranked(db, cache, request, scopes, wanted)
-    places = [(scopes[hit.block_index], hit.number) for hit in found]
-    records = cache.records(db, places)
-    hits = (
-        Hit(records[scope.id, number], hit.score, hit.signals)
-        for hit, (scope, number) in zip(found, places, strict=True)
-    )
+    found = _ranked(db, request, [scope.block for scope in held], wanted, embedder)
+    for index, scope in enumerate(scopes):
+        _decode(db, scope, held[index].records, [hit.number for hit in found if hit.block_index == index])
+    hits = (Hit(held[hit.block_index].records[hit.number], hit.score, hit.signals) for hit in found)
     return with_pins(hits, pinned, request.limit)
 
 
+def _decode(db: sqlite3.Connection, scope: _Scope, records: dict[int, MemoryRecord], wanted: Sequence[int]) -> None:
+    """Put those of the wanted records into `records` that are not there yet."""
+    if len(records) > _KEPT_RECORDS:
+        records.clear()
+    missing = [number for number in wanted if number not in records]
+    if missing:
+        for row in db.execute(_BY_NUMBER, (_json_list(missing), scope.id)):
+            records[row[-1]] = record_of(scope.token, row)
+
+
 def _ranked(
-    db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest, scopes: Sequence[_Scope], limit: int
+    db: sqlite3.Connection, request: SearchRequest, blocks: Sequence[SignatureBlock], limit: int, embedder: int | None
 ) -> list[Ranked]:
     from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy, after the handshake
 
-    embedded = request.embedded
-    embedder = None if embedded is None else embedder_number(db, embedded.embedder)
-    blocks = [cache.block(db, scope, embedder) for scope in scopes]
-    cache.shrink()
     vectors = None
-    if embedded is not None and embedder is not None:
-        vectors = replace(embedded.vectors, token_source=partial(_tokens, db))
+    if request.embedded is not None and embedder is not None:
+        vectors = replace(request.embedded.vectors, token_source=partial(_tokens, db))
     return rank(blocks, Question(request.query, datetime.fromisoformat(request.at), vectors), limit)
 
 

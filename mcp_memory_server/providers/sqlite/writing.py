@@ -41,6 +41,10 @@ _SIGN = """
 INSERT OR REPLACE INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+# Caches hold decoded records beside the signatures.
+_TOUCH = """
+UPDATE signature SET generation = ? WHERE scope_id = ? AND number = (SELECT number FROM memory WHERE id = ?)
+"""
 
 # The feed keeps this many changes; a reader that is further behind is told that there is a gap.
 _KEPT_CHANGES: Final = 10_000
@@ -111,6 +115,7 @@ def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
     record = record_of(request.scope, row)
     if record.pinned != request.pinned:
         db.execute("UPDATE memory SET pinned = ? WHERE id = ?", (int(request.pinned), request.id))
-        advance(db, request.scope)
+        place = advance(db, request.scope)
+        db.execute(_TOUCH, (place.generation, place.scope_id, request.id))
         announce(db, request.scope, request.id)
     return record.model_copy(update={"pinned": request.pinned})
