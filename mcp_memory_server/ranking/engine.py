@@ -116,7 +116,7 @@ class _Ranking:
             rows = order[:limit]
         else:
             rows = self._with_siblings(list(dict.fromkeys(caller.keys[order].tolist()))[:limit], score)
-        shares = np.stack([values[rows] for values in signals.values()], axis=1).tolist()
+        shares = zip(*(values[rows].tolist() for values in signals.values()), strict=True)
         blocks = (np.searchsorted(caller.starts, rows, side="right") - 1).tolist()
         told = zip(blocks, caller.numbers[rows].tolist(), score[rows].tolist(), shares, strict=True)
         return [

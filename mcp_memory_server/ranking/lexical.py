@@ -94,6 +94,8 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
     """BM25, without lengths, for the most telling other terms of the best rows: pseudo-relevance feedback."""
     best = np.argsort(-score, kind="stable")[:_FEEDBACK_RECORDS]
     terms, credit = _terms_of(caller, best[score[best] > 0], score)
+    if not len(terms):
+        return np.zeros(len(caller), dtype=np.float32)
     distinct, inverse, shared = np.unique(terms, return_inverse=True, return_counts=True)
     holding = np.zeros(len(distinct), dtype=np.int64)
     for segment, _ in caller.parts:
@@ -101,7 +103,9 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
         holding += hashes.searchsorted(distinct, "right") - hashes.searchsorted(distinct, "left")
     value = np.bincount(inverse, weights=credit, minlength=len(distinct)) * rarity(holding, max(caller.count, 1))
     # A term of one best row alone would only praise that row for its other words.
-    value[(shared < 2) | np.isin(distinct, match.hashes)] = 0
+    value[shared < 2] = 0
+    asked = np.minimum(distinct.searchsorted(match.hashes), len(distinct) - 1)
+    value[asked[distinct[asked] == match.hashes]] = 0
     chosen = np.lexsort((distinct, -value))[:_FEEDBACK_TERMS]
     chosen = chosen[value[chosen] > 0]
     hits, often = caller.find_terms(distinct[chosen])

@@ -15,7 +15,7 @@ from mcp_memory_server.providers.key_order import in_digest_order, with_pins
 from mcp_memory_server.providers.rows import record_of
 from mcp_memory_server.providers.signatures import signature_of
 
-from .names import json_names
+from .names import is_storable
 from .reading import COLUMNS, PINNED_RECORDS
 from .vectors import embedder_number
 
@@ -28,7 +28,7 @@ V = TypeVar("V")
 
 DEFAULT_CACHE_BYTES: Final = 48 * 1024 * 1024
 
-_SCOPES = "SELECT token, id, generation FROM scope WHERE token IN (SELECT value FROM json_each(?))"
+_SCOPE = "SELECT token, id, generation FROM scope WHERE token = ?"
 _ROWS = "SELECT number, key, thread, time_ms, lexical FROM signature WHERE scope_id = :scope"
 _ROWS_WITH_VECTORS = """
 SELECT number, key, thread, time_ms, lexical, CASE WHEN embedder = :embedder THEN pooled END
@@ -135,8 +135,9 @@ def _keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 
 def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...]:
-    known = {row[0]: _Scope(*row) for row in db.execute(_SCOPES, (json_names(request.scopes),))}
-    scopes = [known[token] for token in dict.fromkeys(request.scopes) if token in known]
+    # A caller has a handful of scopes: one by one costs less than a list that SQLite has to parse.
+    asked = [token for token in dict.fromkeys(request.scopes) if is_storable(token)]
+    scopes = [_Scope(*row) for token in asked for row in db.execute(_SCOPE, (token,))]
     pinned = cache.pinned(db, scopes)
     embedded = request.embedded
     embedder = None if embedded is None else embedder_number(db, embedded.embedder)
