@@ -98,6 +98,7 @@ async def test_the_tools_take_less_than_8_kb_of_json(
         ),
         ("recall_digest", ["query", "max_memories", "turn_id", "digest_id"], []),
         ("forget", ["id", "key"], []),
+        ("check_tool_schema", ["schema", "tools"], []),
     ],
 )
 async def test_the_arguments_are_those_of_the_specification(
