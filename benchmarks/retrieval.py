@@ -7,7 +7,8 @@ Both take `--embedder SETTING` (as the server's setting, e.g. onnx:FOLDER) and `
 
 Every memory is written through the store's public `write`, vectors are made and stored as the server makes them in
 the background, and every question goes through the public `search` that a digest is resolved from; a digest itself
-shows its entries in an order that never moves, which would hide the ranks.
+shows its entries in an order that never moves, which would hide the ranks. Each is asked twice: as a turn asks, for
+what would be shown, and again for the ranks of all memories, also those that a turn would be spared.
 
 A corpus line has `id`, `text`, and where known `scope`, `key`, `session`, `speaker`, `time`. It becomes a record thus:
 `session` is the thread it was said in, `speaker` its subject, `time` when it was written (1970 where it is missing),
@@ -24,7 +25,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -35,7 +36,6 @@ from scoring import Line, print_table, read_lines
 from mcp_memory_server.embedding import open_embedder
 from mcp_memory_server.providers import open_provider
 from mcp_memory_server.providers.base import (
-    EmbeddedQuery,
     Hit,
     SearchingProvider,
     SearchRequest,
@@ -99,20 +99,26 @@ class Loaded:
         self.without_vectors = 0
         """Questions that the embedder did not answer in time, so that words alone decided."""
 
-    async def rank(self, question: Line) -> tuple[list[str], float]:
-        """The ids in order of rank, and the milliseconds it took, embedding included."""
+    async def rank(self, question: Line) -> Line:
+        """The ids in order of rank, how many of them a turn would be shown, and the milliseconds that took."""
         scopes = question.get("scopes") or [str(question.get("scope", "")) or "global"]
         # A question without a time of its own is asked after all that was said.
         at = instant(question["time"]) if question.get("time") else self._latest
         started = time.perf_counter()
-        hits = await self._search(question["query"], tuple(scopes), at)
+        embedded = await self._embeddings.question(question["query"])
+        request = SearchRequest(tuple(scopes), question["query"], LIMIT, at, embedded)
+        shown = await self._provider.search(request)
         taken_ms = (time.perf_counter() - started) * 1000
-        return [self._lines[Place.of(hit.record)] for hit in hits], taken_ms
-
-    async def _search(self, query: str, scopes: tuple[str, ...], at: str) -> Sequence[Hit]:
-        embedded: EmbeddedQuery | None = await self._embeddings.question(query)
         self.without_vectors += embedded is None
-        return await self._provider.search(SearchRequest(scopes, query, LIMIT, at, embedded))
+        return {
+            "qid": question["qid"],
+            "ids": self._ids(await self._provider.search(replace(request, with_unrelated=True))),
+            "shown": self._ids(shown),
+            "latency_ms": round(taken_ms, 3),
+        }
+
+    def _ids(self, hits: Sequence[Hit]) -> list[str]:
+        return [self._lines[Place.of(hit.record)] for hit in hits]
 
 
 async def write_all(provider: WritingProvider, corpus: Sequence[Line]) -> dict[Place, str]:
@@ -149,14 +155,11 @@ async def embed_all(embeddings: Embeddings) -> None:
 
 
 async def rank_all(arguments: argparse.Namespace, corpus: Sequence[Line], questions: Sequence[Line]) -> list[Line]:
-    """One line for each question: its ids in order of rank and how long it took."""
-    ranked: list[Line] = []
+    """`Loaded.rank` for each question."""
     with tempfile.TemporaryDirectory() as folder:
         url = arguments.store or f"sqlite:///{folder}/memory.db"
         async with loaded(url, corpus, arguments.embedder) as store:
-            for question in questions:
-                ids, taken_ms = await store.rank(question)
-                ranked.append({"qid": question["qid"], "ids": ids, "latency_ms": round(taken_ms, 3)})
+            ranked = [await store.rank(question) for question in questions]
             if arguments.embedder and store.without_vectors:
                 print(f"{store.without_vectors} questions were answered by words alone: the embedder was too slow")
     return ranked

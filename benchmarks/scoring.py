@@ -36,21 +36,24 @@ def ndcg(gold: frozenset[str], ids: Sequence[str], depth: int = 10) -> float:
 
 
 def print_table(questions: Sequence[Line], ranked: Sequence[Line]) -> None:
-    """A row a category, then all answerable questions; unanswerable and corrected ones in a line of their own."""
-    ids_of: dict[str, list[str]] = {line["qid"]: line["ids"] for line in ranked}
+    """A row a category, then all answerable questions; unanswerable and corrected ones in a line of their own.
+
+    The last column is recall at 10 of what a turn is shown, which leaves out what seems unrelated.
+    """
+    answers = {line["qid"]: line for line in ranked}
     rows: defaultdict[str, list[list[float]]] = defaultdict(list)
     silent: list[bool] = []
     stale = 0
     for question in questions:
-        ids = list(dict.fromkeys(ids_of.get(question["qid"], ())))
+        ids, shown = answers[question["qid"]]["ids"], answers[question["qid"]]["shown"]
         stale += bool(set(question.get("absent_ids", ())).intersection(ids))
         gold = frozenset(question["gold_ids"])
         if not gold:
-            silent.append(not ids)
+            silent.append(not shown)
             continue
-        scores = [*(recall(gold, ids, depth) for depth in _DEPTHS), ndcg(gold, ids)]
+        scores = [*(recall(gold, ids, depth) for depth in _DEPTHS), ndcg(gold, ids), recall(gold, shown, 10)]
         rows[question.get("category", "-")].append(scores)
-    print(f"{'category':<22}{'n':>6}{'R@5':>8}{'R@10':>8}{'R@20':>8}{'nDCG@10':>9}")
+    print(f"{'category':<22}{'n':>6}{'R@5':>8}{'R@10':>8}{'R@20':>8}{'nDCG@10':>9}{'shown@10':>10}")
     for category, scores in sorted(rows.items()):
         _print_row(category, scores)
     _print_row("ALL", [scores for held in rows.values() for scores in held])
@@ -61,5 +64,5 @@ def print_table(questions: Sequence[Line], ranked: Sequence[Line]) -> None:
 
 
 def _print_row(category: str, scores: Sequence[Sequence[float]]) -> None:
-    first, second, third, last = (100 * mean(column) for column in zip(*scores, strict=True))
-    print(f"{category:<22}{len(scores):>6}{first:>8.1f}{second:>8.1f}{third:>8.1f}{last:>9.1f}")
+    first, second, third, gain, shown = (100 * mean(column) for column in zip(*scores, strict=True))
+    print(f"{category:<22}{len(scores):>6}{first:>8.1f}{second:>8.1f}{third:>8.1f}{gain:>9.1f}{shown:>10.1f}")

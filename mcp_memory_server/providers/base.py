@@ -230,7 +230,8 @@ class SearchRequest:
     """A question in plain text: never a query language, any string at all. `at` anchors relative dates.
 
     `embedded` is used by providers of the group `vectors`, for the records whose vectors they hold; words decide
-    about the others.
+    about the others. `with_unrelated` ranks every record at the scopes, also those that have nothing to do with the
+    question: for whoever picks from the ranking himself, or measures it.
     """
 
     scopes: tuple[str, ...]
@@ -238,6 +239,7 @@ class SearchRequest:
     limit: int
     at: str
     embedded: EmbeddedQuery | None = None
+    with_unrelated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ class ScopeIndex:
         if not searched:
             return []
         vectors = request.embedded and replace(request.embedded.vectors, token_source=self._tokens)
-        question = Question(request.query, datetime.fromisoformat(request.at), vectors)
+        at = datetime.fromisoformat(request.at)
+        question = Question(request.query, at, vectors, with_unrelated=request.with_unrelated)
         found = rank([self._blocks[scope] for scope in searched], question, limit)
         return [Hit(self._records[searched[hit.block_index]][hit.number], hit.score, hit.signals) for hit in found]
 

@@ -43,6 +43,8 @@ class Question:
     """The text as seen by the embedder whose vectors the blocks hold; without it words alone decide."""
     language: str | None = None
     """A Snowball name; detected when not given."""
+    with_unrelated: bool = False
+    """Leave out nothing, however little it has to do with the question."""
 
 
 class Ranked(NamedTuple):
@@ -60,8 +62,9 @@ def rank(
 ) -> list[Ranked]:
     """The records of the `limit` best keys, best first; all records of a key stand together, best first.
 
-    Empty when nothing in the blocks has to do with the question. Ties go to the newer record, then to the
-    higher number, so that equal blocks give equal answers. Nothing but these blocks moves the result.
+    Empty when nothing in the blocks has to do with the question, unless it asks for that too. Ties go to the newer
+    record, then to the higher number, so that equal blocks give equal answers. Nothing but these blocks moves the
+    result.
     """
     if limit < 1 or not any(map(len, blocks)):
         return []
@@ -98,6 +101,8 @@ class _Ranking:
             self._eligible |= near >= _NEAR_DATE
         if question.embedded is not None:
             self._add_vectors(question.embedded)
+        if question.with_unrelated:
+            self._eligible = np.ones(len(caller), dtype=np.bool_)
 
     def best(self, limit: int) -> list[Ranked]:
         """The records of the best keys, with what each signal gave them."""

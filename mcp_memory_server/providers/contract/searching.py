@@ -1,5 +1,7 @@
 """`search`: which records come along, and what may influence it."""
 
+from dataclasses import replace
+
 from mcp_memory_server.providers.base import Group, Hit, PinRequest
 
 from .registry import check
@@ -55,6 +57,17 @@ async def nothing_comes_when_nothing_matches(store: Store) -> None:
             assert await provider.search(question(query)) == ()
         assert await provider.search(question("lyon", EVERYONE)) == ()
         assert await provider.search(question("lyon", limit=0)) == ()
+
+
+@check(Group.WRITE, Group.SEARCH)
+async def what_is_unrelated_comes_after_the_rest_when_it_is_asked_for(store: Store) -> None:
+    async with opened(store) as provider:
+        await remember(provider, "office", "Lyon")
+        await remember(provider, "lunch", "Eats at noon")
+        await remember(provider, "editor", "Helix", BOB)
+        asked = replace(question("where is the office?"), with_unrelated=True)
+        assert _keys(await provider.search(asked)) == ["office", "lunch"]
+        assert _keys(await provider.search(replace(asked, limit=1))) == ["office"]
 
 
 @check(Group.WRITE, Group.SEARCH)

@@ -169,7 +169,8 @@ def _ranked(
     vectors = None
     if request.embedded is not None and embedder is not None:
         vectors = replace(request.embedded.vectors, token_source=partial(_tokens, db))
-    return rank(blocks, Question(request.query, datetime.fromisoformat(request.at), vectors), limit)
+    at = datetime.fromisoformat(request.at)
+    return rank(blocks, Question(request.query, at, vectors, with_unrelated=request.with_unrelated), limit)
 
 
 def _tokens(db: sqlite3.Connection, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
