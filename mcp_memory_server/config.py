@@ -118,6 +118,9 @@ class Settings(BaseSettings):
         default=10_000, ge=1, le=10_000_000, description="a whole number from 1 to 10000000"
     )
 
+    language: Annotated[str | None, BeforeValidator(_blank_is_none)] = Field(
+        default=None, description="a language such as german, or nothing to detect each text's own"
+    )
     embedder: _OptionalName = Field(
         default=None, description="onnx:FOLDER, model2vec:FOLDER, fastembed:NAME, openai:MODEL@BASE_URL, or nothing"
     )

@@ -10,9 +10,11 @@ from .config import Settings
 from .errors import ConfigurationError
 from .providers import open_provider
 from .providers.base import MemoryProvider
+from .providers.signatures import check_language
 from .service import Limits, MemoryService, OpenEmbedder, Retention
 
 _SQLITE: Final = "sqlite://"
+_IN_MEMORY: Final = "memory://"
 
 
 @asynccontextmanager
@@ -23,6 +25,10 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
         ConfigurationError: the URL cannot work; nothing was opened.
         StoreError: the store cannot be opened.
     """
+    try:
+        check_language(settings.language)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"The setting language ({settings.origin('language')}) cannot work: {error}") from None
     async with AsyncExitStack() as opened:
         try:
             provider = await opened.enter_async_context(_store(settings))
@@ -38,11 +44,21 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
 
 
 def _store(settings: Settings) -> AbstractAsyncContextManager[MemoryProvider]:
-    if not settings.url.startswith(_SQLITE):
-        return open_provider(settings.url)
-    from .providers.sqlite import open_sqlite  # noqa: PLC0415  # a driver is loaded for the store that needs it
+    language = settings.language
+    if settings.url.startswith(_SQLITE):
+        from .providers.sqlite import open_sqlite  # noqa: PLC0415  # a driver is loaded for the store that needs it
 
-    return open_sqlite(settings.url, busy_timeout_s=settings.busy_timeout_s, synchronous=settings.synchronous)
+        return open_sqlite(
+            settings.url,
+            busy_timeout_s=settings.busy_timeout_s,
+            synchronous=settings.synchronous,
+            language=language,
+        )
+    if settings.url.startswith(_IN_MEMORY):
+        from .providers.in_memory import open_in_memory  # noqa: PLC0415  # likewise
+
+        return open_in_memory(settings.url, language=language)
+    return open_provider(settings.url)
 
 
 def _embedder_opener(settings: Settings) -> OpenEmbedder | None:

@@ -24,6 +24,7 @@ _SETTINGS: Final = (
     ("log_level", "LEVEL", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),
     ("journal_days", "N", "How long shown digests can be replayed; default: 30."),
     ("journal_digests", "N", "How many shown digests are kept; default: 10000."),
+    ("language", "NAME", "The language of all facts and questions, such as german; default: detected for each."),
     ("embedder", "NAME", "onnx:FOLDER, model2vec:FOLDER, fastembed:NAME or openai:MODEL@BASE_URL; default: none."),
     ("config", "FILE", "A TOML file of settings."),
 )

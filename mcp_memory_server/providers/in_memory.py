@@ -51,6 +51,7 @@ from .base import (
 )
 from .key_order import in_digest_order, is_pinned, listing, with_pins
 from .scope_index import ScopeIndex
+from .signatures import check_language
 from .versions import check_journalable, check_restorable, check_vectors, closed_history, next_version
 
 _URL: Final = "memory://"
@@ -62,11 +63,15 @@ _Versions = tuple[MemoryRecord, ...]
 
 
 @asynccontextmanager
-async def open_in_memory(url: str) -> AsyncGenerator[InMemoryProvider]:
-    """A fresh, empty store for `memory://`; what it holds is gone afterwards."""
+async def open_in_memory(url: str, *, language: str | None = None) -> AsyncGenerator[InMemoryProvider]:
+    """A fresh, empty store for `memory://`; what it holds is gone afterwards.
+
+    `language` is that of the texts and questions, a Snowball name; by default each text's own is detected.
+    """
     if url != _URL:
         raise ConfigurationError(f"An in-memory store has neither a path nor a name: write its URL as {_URL}")
-    provider = InMemoryProvider()
+    check_language(language)
+    provider = InMemoryProvider(language)
     try:
         yield provider
     finally:
@@ -87,13 +92,13 @@ class AuditLine:
 class InMemoryProvider:
     """Declares every group. `audit` is for an embedding host to read."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str | None = None) -> None:
         self.audit: deque[AuditLine] = deque()
         self._held: dict[str, dict[str, _Versions]] = {}
         """By scope, then by key."""
         self._places: dict[str, tuple[str, str]] = {}
         """The scope and key of each id."""
-        self._index = ScopeIndex()
+        self._index = ScopeIndex(language)
         self._changes = _ChangeFeed()
         self._journal = _Journal()
         self._secret = secrets.token_bytes(32)

@@ -30,7 +30,8 @@ class _Vectors:
 class ScopeIndex:
     """Follows the current records of each scope; a search first takes in what changed since the one before."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str | None = None) -> None:
+        self._language = language
         self._numbers: dict[str, int] = {}
         self._next_number = count(1)
         self._blocks: dict[str, SignatureBlock] = {}
@@ -81,7 +82,7 @@ class ScopeIndex:
             return []
         vectors = request.embedded and replace(request.embedded.vectors, token_source=self._tokens)
         at = datetime.fromisoformat(request.at)
-        question = Question(request.query, at, vectors, with_unrelated=request.with_unrelated)
+        question = Question(request.query, at, vectors, self._language, with_unrelated=request.with_unrelated)
         found = rank([self._blocks[scope] for scope in searched], question, limit)
         return [Hit(self._records[searched[hit.block_index]][hit.number], hit.score, hit.signals) for hit in found]
 
@@ -99,7 +100,7 @@ class ScopeIndex:
         return [vectors.tokens if vectors and vectors.embedder == self._embedder else None for vectors in held]
 
     def _row(self, number: int, record: MemoryRecord) -> Row:
-        row = ranking_row(number, record)
+        row = ranking_row(number, record, self._language)
         vectors = self._vectors.get(number)
         if vectors is None or vectors.embedder != self._embedder:
             return row

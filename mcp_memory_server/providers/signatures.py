@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.records import MemoryRecord
 
 from .base import WriteRequest
@@ -13,11 +14,26 @@ if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
 
 
-def signature_of(fact: MemoryRecord | WriteRequest) -> bytes:
-    """The signature of a record, or of the record that a write will make."""
+def check_language(language: str | None) -> None:
+    """Refuse a language that there is neither a stemmer nor stop words for.
+
+    Raises:
+        ConfigurationError: naming those that there are.
+    """
+    if language is None:
+        return
+    from mcp_memory_server.ranking import known_languages  # noqa: PLC0415  # the stemmers, where one is named
+
+    known = known_languages()
+    if language not in known:
+        raise ConfigurationError(f"There is no language {echo(language)}. Known: {', '.join(known)}.")
+
+
+def signature_of(fact: MemoryRecord | WriteRequest, language: str | None = None) -> bytes:
+    """The signature of a record, or of the record that a write will make; None detects the language of its text."""
     from mcp_memory_server.ranking import encode_signature  # noqa: PLC0415  # numpy: only once something is ranked
 
-    return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject)
+    return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject, language=language)
 
 
 def epoch_ms(instant: str) -> int:
@@ -25,7 +41,7 @@ def epoch_ms(instant: str) -> int:
     return round(datetime.fromisoformat(instant).timestamp() * 1000)
 
 
-def ranking_row(number: int, record: MemoryRecord) -> Row:
+def ranking_row(number: int, record: MemoryRecord, language: str | None = None) -> Row:
     """The row of a record under the store's own number for it, which rises in the order of first writing."""
     from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy
 
@@ -34,5 +50,5 @@ def ranking_row(number: int, record: MemoryRecord) -> Row:
         key=record.key,
         origin_thread=record.origin.thread_id,
         time_ms=epoch_ms(record.updated_at),
-        signature=signature_of(record),
+        signature=signature_of(record, language),
     )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .block import SignatureBlock
     from .engine import Question, Ranked, rank
     from .fusion import WITH_POOLED, WITH_TOKENS, WORDS_ALONE, Weights
+    from .languages import known_languages
     from .segment import Row
     from .signature import SIGNATURE_VERSION, encode_signature
     from .text import terms
@@ -30,6 +31,7 @@ __all__ = [
     "encode_signature",
     "encode_tokens",
     "encode_vector",
+    "known_languages",
     "rank",
     "terms",
 ]
@@ -49,6 +51,7 @@ _HOMES: Final = {
     "encode_signature": "signature",
     "encode_tokens": "vectors",
     "encode_vector": "vectors",
+    "known_languages": "languages",
     "rank": "engine",
     "terms": "text",
 }

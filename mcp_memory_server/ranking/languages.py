@@ -30,6 +30,11 @@ _OTHER_SCRIPTS: Final = frozenset(language for _, languages in _BY_SCRIPT for la
 _LATIN: Final = tuple(language for language in STOP_WORDS if language not in _OTHER_SCRIPTS)
 
 
+def known_languages() -> list[str]:
+    """The languages that a setting may name: those with a stemmer, and those with stop words alone."""
+    return sorted({*STOP_WORDS, *_algorithms()} - {"porter", "dutch_porter"})
+
+
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """The words to leave out of a question in this language, folded; none for a language without a list."""
@@ -75,9 +80,15 @@ def stem(word: str, language: str) -> str:
 
 @cache
 def _stemmer(language: str) -> Callable[[str], str] | None:
-    # The stemmers are loaded at the first word, not with the server.
-    snowballstemmer: Any = import_module("snowballstemmer")  # it ships no types
-
-    if language not in snowballstemmer.algorithms():
+    if language not in _algorithms():
         return None
-    return snowballstemmer.stemmer(language).stemWord
+    return _snowball().stemmer(language).stemWord
+
+
+def _algorithms() -> list[str]:
+    return _snowball().algorithms()
+
+
+def _snowball() -> Any:
+    # The stemmers are loaded at the first word, not with the server; they ship no types.
+    return import_module("snowballstemmer")

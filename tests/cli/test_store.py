@@ -136,12 +136,18 @@ def test_doctor_completes_an_erasure_that_waited(filled: CommandLine) -> None:
     assert filled.json("doctor")["store"]["pending_erasures"] == 0
 
 
-def test_doctor_finds_records_that_search_would_miss(filled: CommandLine) -> None:
+def test_doctor_mends_records_that_search_would_miss(filled: CommandLine) -> None:
+    found = filled.json("recall", "coffee")
     with closing(sqlite3.connect(filled.folder / "memory.db")) as db, db:
         db.execute("DELETE FROM signature")
-    result = filled.run("doctor")
-    assert result.exit_code == 1
-    assert "3 records cannot be found by search" in result.stdout
+    assert filled.json("doctor")["ok"] is True
+    assert filled.json("recall", "coffee")["entries"] == found["entries"]
+
+
+def test_a_language_that_nobody_knows_names_the_setting_and_those_known(line: CommandLine) -> None:
+    wrong = line.fails("list", "--language", "klingon", status=2)
+    assert "setting language (--language)" in wrong
+    assert "german" in wrong
 
 
 def test_doctor_tells_of_a_store_that_cannot_be_opened(line: CommandLine) -> None:

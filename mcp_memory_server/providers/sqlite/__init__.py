@@ -40,11 +40,24 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     Written,
 )
-from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.signatures import check_language, signature_of
 from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_vectors
 from mcp_memory_server.records import MemoryRecord
 
-from . import changes, examining, files, forgetting, history, journal, reading, restoring, search, vectors, writing
+from . import (
+    changes,
+    examining,
+    files,
+    forgetting,
+    history,
+    journal,
+    reading,
+    restoring,
+    search,
+    signing,
+    vectors,
+    writing,
+)
 from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
 
 __all__ = ["SqliteProvider", "open_sqlite"]
@@ -58,9 +71,10 @@ _CAPABILITIES: Final = Capabilities("sqlite", frozenset(Group))
 class SqliteProvider:
     """A `MemoryProvider` with every group. Each call is one function in the database's thread."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, language: str | None = None) -> None:
         self._database = database
-        self._cache = search.ScopeCache()
+        self._language = language
+        self._cache = search.ScopeCache(language)
         self._cache_epoch = database.epoch
         self._secret: bytes | None = None
         self._seen_version: tuple[int, int] | None = None
@@ -87,7 +101,7 @@ class SqliteProvider:
         return await self._database.read(lambda db: reading.stats(db, scopes))
 
     async def write(self, request: WriteRequest) -> Written:
-        lexical = signature_of(request)
+        lexical = signature_of(request, self._language)
         return await self._database.write(lambda db: writing.write(db, request, lexical))
 
     async def pin(self, request: PinRequest) -> MemoryRecord | None:
@@ -95,7 +109,7 @@ class SqliteProvider:
 
     async def restore(self, request: RestoreRequest) -> int:
         check_restorable(request)
-        signatures = [signature_of(versions[-1]) for versions in request.records]
+        signatures = [signature_of(versions[-1], self._language) for versions in request.records]
         return await self._database.write(lambda db: restoring.restore(db, request, signatures))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
@@ -153,8 +167,6 @@ class SqliteProvider:
         if erased is None:
             return None
         erasure = await self._finish_erasure(erased)
-        for copy in files.damaged_copies(self.path):
-            copy.unlink(missing_ok=True)
         return Forgotten(request.id, erased.key, request.scope, erasure)
 
     async def _finish_erasure(self, erased: forgetting.Erased) -> Erasure:
@@ -162,8 +174,9 @@ class SqliteProvider:
             clean = await self._database.maintain(
                 lambda db: forgetting.scrub(db, self.path, erased.texts, [erased.ticket])
             )
-        except StoreBusy:
+        except StoreError as error:
             # The record is gone from every answer; only the bytes wait. Whoever opens a ticket next sees to it.
+            logger.warning("the bytes of an erasure wait (%s)", error.code)
             return "pending"
         return "done" if clean else "pending"
 
@@ -180,9 +193,20 @@ class SqliteProvider:
 
     async def examine(self) -> Condition:
         await self._database.mend()
+        with contextlib.suppress(StoreBusy):  # records without a signature are told as a fault, then
+            await self._sign_anew()
         with contextlib.suppress(StoreBusy):  # then the condition says so
             await self.complete_erasures()
         return await self._database.maintain(lambda db: examining.condition(db, self.path))
+
+    async def _sign_anew(self) -> None:
+        """Replace signatures that an earlier release or another language made, and make those that are missing."""
+        batch = signing.Batch()
+        while batch.goes_on:
+            after = batch.last_number
+            batch = await self._database.read(lambda db, after=after: signing.stale(db, after, self._language))
+            if batch.stale:
+                await self._database.write(lambda db, stale=batch.stale: signing.sign(db, stale))
 
     async def keep_erasing(self) -> None:
         """Complete what an erasure of any process had to leave, every few seconds, until cancelled."""
@@ -199,7 +223,11 @@ class SqliteProvider:
 
 @asynccontextmanager
 async def open_sqlite(
-    url: str, *, busy_timeout_s: float = DEFAULT_BUSY_TIMEOUT_S, synchronous: Synchronous = "FULL"
+    url: str,
+    *,
+    busy_timeout_s: float = DEFAULT_BUSY_TIMEOUT_S,
+    synchronous: Synchronous = "FULL",
+    language: str | None = None,
 ) -> AsyncGenerator[SqliteProvider]:
     """Open the store at a `sqlite:///path` URL, creating the file (0600) and missing folders (0700).
 
@@ -208,11 +236,14 @@ async def open_sqlite(
         busy_timeout_s: how long a call waits for another process's lock before `StoreBusy`.
         synchronous: FULL: an acknowledged write survives a power cut. NORMAL: it survives a crash of the
             process, and commits are faster.
+        language: of the texts and questions, a Snowball name; by default each text's own is detected. What was
+            written under another setting is found by its words as written, and by their stems once `examine` ran.
 
     Raises:
         ConfigurationError, StoreUnavailable, StoreDamaged, StoreTooNew, StoreBusy
     """
+    check_language(language)
     async with open_database(files.path_of(url), busy_timeout_s=busy_timeout_s, synchronous=synchronous) as database:
-        provider = SqliteProvider(database)
+        provider = SqliteProvider(database, language)
         async with running_beside(provider.keep_erasing):
             yield provider

@@ -20,7 +20,7 @@ from .reading import COLUMNS, PINNED_RECORDS
 from .vectors import embedder_number
 
 if TYPE_CHECKING:
-    from mcp_memory_server.ranking import Ranked, Row, SignatureBlock
+    from mcp_memory_server.ranking import QueryVectors, Question, Ranked, Row, SignatureBlock
     from mcp_memory_server.records import MemoryRecord
 
 K = TypeVar("K")
@@ -40,6 +40,7 @@ _BY_NUMBER = f"""
 SELECT {COLUMNS}, memory.number FROM memory
 WHERE memory.number IN (SELECT value FROM json_each(?)) AND memory.scope_id = ?
 """
+_BY_ITSELF = f"SELECT {COLUMNS} FROM memory WHERE number = ?"
 _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM json_each(?))"
 
 
@@ -81,7 +82,9 @@ class ScopeCache:
     Blocks hold the vectors of one embedder, or none.
     """
 
-    def __init__(self, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+    def __init__(self, language: str | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+        self.language = language
+        """Of the texts and questions; None where each one's own is detected."""
         self._max_bytes = max_bytes
         self._held: OrderedDict[tuple[int, int | None], _Held] = OrderedDict()
         self._pinned: OrderedDict[tuple[_Scope, ...], tuple[MemoryRecord, ...]] = OrderedDict()
@@ -95,9 +98,9 @@ class ScopeCache:
         place = (scope.id, embedder)
         held = self._held.get(place)
         if held is None or held.generation > scope.generation:
-            held = _Held(scope.generation, _block_of(_rows(db, scope.id, embedder)), {})
+            held = _Held(scope.generation, _block_of(self._rows(db, scope.id, embedder)), {})
         elif held.generation < scope.generation:
-            changed = _rows(db, scope.id, embedder, since=held.generation)
+            changed = self._rows(db, scope.id, embedder, since=held.generation)
             gone = [number for (number,) in db.execute(_REMOVED, (scope.id, held.generation))]
             stale = {row.number for row in changed}.union(gone)
             records = {number: record for number, record in held.records.items() if number not in stale}
@@ -105,6 +108,20 @@ class ScopeCache:
         self._held[place] = held
         self._held.move_to_end(place)
         return held
+
+    def _rows(self, db: sqlite3.Connection, scope_id: int, embedder: int | None, since: int | None = None) -> list[Row]:
+        """The scope's rows, or those that changed after the generation `since`."""
+        from mcp_memory_server.ranking import SIGNATURE_VERSION, Row  # noqa: PLC0415  # numpy
+
+        query = (_ROWS if embedder is None else _ROWS_WITH_VECTORS) + ("" if since is None else _CHANGED)
+        asked = {"scope": scope_id, "embedder": embedder, "since": since}
+        rows: list[tuple[Any, ...]] = db.execute(query, asked).fetchall()
+        return [Row(*(row if row[4][0] == SIGNATURE_VERSION else self._signed_anew(db, row))) for row in rows]
+
+    def _signed_anew(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> tuple[Any, ...]:
+        """A row whose signature another release wrote in another form; `doctor` writes it anew for good."""
+        values = db.execute(_BY_ITSELF, row[:1]).fetchone()
+        return (*row[:4], signature_of(record_of("", values), self.language), *row[5:])
 
     def shrink(self) -> None:
         """Drop the scopes used least recently until the rest fits."""
@@ -144,7 +161,11 @@ def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) ->
     held = [cache.scope(db, scope, embedder) for scope in scopes]
     cache.shrink()
     wanted = request.limit + len({record.key for record in pinned})
-    found = _ranked(db, request, [scope.block for scope in held], wanted, embedder)
+    vectors = None
+    if embedded is not None and embedder is not None:
+        vectors = replace(embedded.vectors, token_source=partial(_tokens, db))
+    question = _question(request, vectors, cache.language)
+    found = _ranked([scope.block for scope in held], question, wanted)
     for index, scope in enumerate(scopes):
         _decode(db, scope, held[index].records, [hit.number for hit in found if hit.block_index == index])
     hits = (Hit(held[hit.block_index].records[hit.number], hit.score, hit.signals) for hit in found)
@@ -161,38 +182,23 @@ def _decode(db: sqlite3.Connection, scope: _Scope, records: dict[int, MemoryReco
             records[row[-1]] = record_of(scope.token, row)
 
 
-def _ranked(
-    db: sqlite3.Connection, request: SearchRequest, blocks: Sequence[SignatureBlock], limit: int, embedder: int | None
-) -> list[Ranked]:
-    from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy, after the handshake
+def _question(request: SearchRequest, vectors: QueryVectors | None, language: str | None) -> Question:
+    from mcp_memory_server.ranking import Question  # noqa: PLC0415  # numpy, after the handshake
 
-    vectors = None
-    if request.embedded is not None and embedder is not None:
-        vectors = replace(request.embedded.vectors, token_source=partial(_tokens, db))
     at = datetime.fromisoformat(request.at)
-    return rank(blocks, Question(request.query, at, vectors, with_unrelated=request.with_unrelated), limit)
+    return Question(request.query, at, vectors, language, with_unrelated=request.with_unrelated)
+
+
+def _ranked(blocks: Sequence[SignatureBlock], question: Question, limit: int) -> list[Ranked]:
+    from mcp_memory_server.ranking import rank  # noqa: PLC0415  # numpy
+
+    return rank(blocks, question, limit)
 
 
 def _tokens(db: sqlite3.Connection, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
     """The token vectors of records by (block, number), for late interaction."""
     found = dict(db.execute(_TOKENS, (_json_list(number for _, number in asked),)).fetchall())
     return [found.get(number) for _, number in asked]
-
-
-def _rows(db: sqlite3.Connection, scope_id: int, embedder: int | None, since: int | None = None) -> list[Row]:
-    """The scope's rows, or those that changed after the generation `since`."""
-    from mcp_memory_server.ranking import SIGNATURE_VERSION, Row  # noqa: PLC0415  # numpy
-
-    query = (_ROWS if embedder is None else _ROWS_WITH_VECTORS) + ("" if since is None else _CHANGED)
-    asked = {"scope": scope_id, "embedder": embedder, "since": since}
-    rows: list[tuple[Any, ...]] = db.execute(query, asked).fetchall()
-    return [Row(*(row if row[4][0] == SIGNATURE_VERSION else _signed_anew(db, row))) for row in rows]
-
-
-def _signed_anew(db: sqlite3.Connection, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row whose signature an earlier release wrote in another form; `reindex` writes it anew for good."""
-    values = db.execute(f"SELECT {COLUMNS} FROM memory WHERE number = ?", row[:1]).fetchone()
-    return (*row[:4], signature_of(record_of("", values)), *row[5:])
 
 
 def _block_of(rows: list[Row]) -> SignatureBlock:

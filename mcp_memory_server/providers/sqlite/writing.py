@@ -94,6 +94,13 @@ def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, le
         drop_signature(db, place, number)
         return
     db.execute("DELETE FROM token WHERE number = ?", (number,))
+    add_signature(db, place, number, record, lexical)
+
+
+def add_signature(
+    db: sqlite3.Connection, place: ScopeGeneration, number: int, record: MemoryRecord, lexical: bytes
+) -> None:
+    """What ranking reads of the record, in place of what it read before."""
     thread = record.origin.thread_id or ""
     time_ms = epoch_ms(record.updated_at)
     db.execute(_SIGN, (place.scope_id, number, place.generation, record.key, thread, time_ms, lexical))
