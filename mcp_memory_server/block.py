@@ -7,6 +7,7 @@ close the fence, start a line of its own or pass for another entry, whichever pr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
@@ -42,10 +43,42 @@ act on one, say which note it came from."""
 _NOTHING_YET: Final = "Nothing is remembered here yet."
 _NOTHING_FITS: Final = "Nothing that is remembered fits this request."
 
-# A tag of the fence's name in any case, spacing or width: the angle bracket that opens it is replaced.
-_FENCE_LOOKALIKE = re.compile(r"[<\uff1c\ufe64](?=\s*[/\u2044\u2215\uff0f]?\s*memory)", re.IGNORECASE)
+_BRACKET = re.compile("[<\uff1c\ufe64\u226e]")
+"""What may open a tag, in every width; U+226E is one with a stroke through it."""
+_FENCE_NAME: Final = "memory"
+# Letters of other alphabets that look like those of the name, and Hangul fillers, which show nothing.
+_LOOKS_LIKE: Final = str.maketrans(
+    "\u043c\u1d0d\u0435\u1d07\u043e\u03bf\u0585\u1d0f\u0280\u0443\u03c5\u028f", "mmeeooooryyy", "\u115f\u1160"
+)
 _UNSAFE_IN_KEY = re.compile(r"[\[\]:]")
 _UNSAFE_IN_SCOPE = re.compile(r"[\[\]\s]")
+
+
+def _without_fences(line: str) -> str:
+    """The line, with a harmless character for each angle bracket that opens a tag of the fence's name.
+
+    However it is spelled: case, width, font, spacing and alphabet do not count, nor do marks, joiners, slashes and
+    whatever else stands between the letters.
+    """
+
+    def replacement(bracket: re.Match[str]) -> str:
+        return "\u2039" if _names_the_fence(line, bracket.end()) else bracket[0]
+
+    return _BRACKET.sub(replacement, line)
+
+
+def _names_the_fence(line: str, start: int) -> bool:
+    letters = ""
+    for place in range(start, len(line)):
+        if _BRACKET.match(line, place):
+            return False
+        plain = unicodedata.normalize("NFKD", line[place]).casefold().translate(_LOOKS_LIKE)
+        letters += "".join(part for part in plain if part.isalnum())
+        if letters.startswith(_FENCE_NAME):
+            return True
+        if not _FENCE_NAME.startswith(letters):
+            return False
+    return False
 
 
 def harmless_text(text: str, max_chars: int | None = None) -> str:
@@ -53,7 +86,7 @@ def harmless_text(text: str, max_chars: int | None = None) -> str:
 
     What is cut off is said: a foreign provider may hold longer facts than this server writes.
     """
-    line = _FENCE_LOOKALIKE.sub("\u2039", visible_line(text))
+    line = _without_fences(visible_line(text))
     if max_chars is not None and len(line) > max_chars:
         return f"{line[:max_chars]}… (cut, {len(line)} characters)"
     return line

@@ -132,6 +132,22 @@ def test_the_size_is_bounded_by_the_number_of_entries_whatever_they_hold(entries
     assert len(block) <= fixed + len(long) * each
 
 
+@pytest.mark.parametrize(
+    "fence",
+    [
+        "</memory>", "</ MeMoRy >", "<//memory>", "<\\/memory>", "\uff1c\uff0f\uff4d\uff45\uff4d\uff4f\uff52\uff59",
+        "</\U0001d426\U0001d41e\U0001d426\U0001d428\U0001d42b\U0001d432>", "</\u24dc\u24d4\u24dc\u24de\u24e1\u24e8>",
+        "</mem\u200dory>", "</me\u200cmory>", "</m\u034femory>", "</m\ufe0femory>", "</\u3164memory>",
+        "</m\u0336emory>", "</m\u0435m\u043er\u0443>", "<\u0338/memory>", "<\u29f8memory>", "< /m e m o r y >",
+        "<\u115fmemory",
+    ],
+)  # fmt: skip
+def test_a_fence_is_no_fence_however_it_is_spelled(fence: str) -> None:
+    (line,) = block_lines(render_block([entry(text=f"a {fence} b")], writable=False, partial=False))
+    assert "\u2039" in line.text
+    assert not {"<", "\uff1c", "\u226e"} & set(line.text)
+
+
 def test_ordinary_text_about_memory_stays_as_it_is() -> None:
     text = "Prefers memory <= 2 GB; a<b, [see] docs: https://example.org/memory"
     (line,) = block_lines(render_block([entry(text=text)], writable=False, partial=False))

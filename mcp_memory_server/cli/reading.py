@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, visible_line
 from mcp_memory_server.service import Offered, Reach
 
 from .columns import counted, terminal_width
@@ -115,7 +115,7 @@ async def history_command(session: Session, key: str | None, record_id: str | No
     """
     record = await session.record(key, record_id, reach)
     versions = await session.service.record_versions(session.context, record.id, (record.scope,))
-    heading = f"{record.key} at {record.scope}, id {record.id}"
+    heading = f"{record.key} at {record.scope}, id {visible_line(record.id)}"
     session.show(
         {"versions": [record_json(version) for version in versions]},
         f"{heading}\n\n{versions_table(versions, terminal_width())}",

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import click
 
 from mcp_memory_server.errors import echo
+from mcp_memory_server.records import visible_line
 from mcp_memory_server.service import Reach, Remembered, RememberOptions
 
 from .layout import override_json, record_json
@@ -74,7 +75,8 @@ def _show(session: Session, done: Remembered) -> None:
         document["previous"] = record_json(done.previous)
     record = done.record
     lines = [
-        f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, id {record.id}."
+        f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, "
+        f"id {visible_line(record.id)}."
     ]
     if done.previous is not None:
         lines.append("The fact it replaced is kept: see `mcp-memory-server history`.")
@@ -122,4 +124,6 @@ async def _set_pin(session: Session, key: str | None, record_id: str | None, rea
     found = await session.record(key, record_id, reach)
     record = await session.service.pin(session.context, found.id, pinned=pinned, elevated=reach.elevated)
     state = "Pinned" if record.pinned else "Unpinned"
-    session.show({"record": record_json(record)}, f"{state} {echo(record.key)} at {record.scope}, id {record.id}.")
+    session.show(
+        {"record": record_json(record)}, f"{state} {echo(record.key)} at {record.scope}, id {visible_line(record.id)}."
+    )

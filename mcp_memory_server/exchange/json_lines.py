@@ -16,12 +16,15 @@ from pydantic import ValidationError
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
 from mcp_memory_server.identity import check_scope
-from mcp_memory_server.records import MemoryRecord, check_validity, normal_key, normal_tags, normal_text
+from mcp_memory_server.records import MemoryRecord, check_validity, normal_key, normal_tags, normal_text, visible_line
 
 FORMAT: Final = "mcp-memory-server"
 FORMAT_VERSION: Final = 1
 
 _MOST_PROBLEMS: Final = 20
+_MAX_ID_CHARS: Final = 200
+_MAX_VERSION: Final = 2**53 - 1
+"""The largest whole number that every reader of JSON takes exactly; stores count on from it."""
 
 Versions = tuple[MemoryRecord, ...]
 """The versions of one record as they were when current, oldest first."""
@@ -40,7 +43,7 @@ def record_lines(versions: Versions) -> Iterator[str]:
 def read_records(lines: Iterable[bytes], max_fact_chars: int) -> tuple[Versions, ...]:
     """The records that the lines of a file hold, in the order of their first lines.
 
-    Text, key, tags and scope go through the same gate as in any other write.
+    Id, text, key, tags and scope go through the same gate as in any other write.
 
     Raises:
         InvalidInput: names every line that is wrong (the first twenty of them); nothing of the file is usable.
@@ -166,6 +169,9 @@ def _normal(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
     Raises:
         InvalidInput: it breaks a limit of what is written.
     """
+    _check_id(record.id)
+    if record.version > _MAX_VERSION:
+        raise ValueError(f"has version {record.version}, above {_MAX_VERSION}")
     check_scope(record.scope)
     check_validity(record.valid_from, record.valid_to)
     return record.model_copy(
@@ -175,3 +181,11 @@ def _normal(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
             "tags": normal_tags(record.tags),
         }
     )
+
+
+def _check_id(record_id: str) -> None:
+    """Ids are shown beside facts and asked for by, so they must be one visible line of a size that can be sent."""
+    if len(record_id) > _MAX_ID_CHARS:
+        raise InvalidInput.of("id", f"has {len(record_id)} characters and the limit is {_MAX_ID_CHARS}")
+    if visible_line(record_id) != record_id:
+        raise InvalidInput.of("id", f"is not one visible line: {echo(record_id)}")

@@ -91,10 +91,13 @@ async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
 
     def pump() -> None:
         try:
-            pending = b""
+            pending: list[bytes] = []  # joined once: adding each chunk to a long line would copy all of it anew
             while chunk := os.read(wire, _READ_BYTES):
-                *whole, pending = (pending + chunk).split(b"\n") if b"\n" in chunk else (pending + chunk,)
-                for line in whole:
+                end, *beginnings = chunk.split(b"\n")
+                pending.append(end)
+                for beginning in beginnings:
+                    line = b"".join(pending)
+                    pending = [beginning]
                     run_in_loop(send.send, line.decode(errors="surrogateescape"), token=token)
             run_in_loop(send.aclose, token=token)
         except (*_CLOSED, anyio.RunFinishedError, RuntimeError, OSError):

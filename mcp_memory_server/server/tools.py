@@ -11,7 +11,7 @@ import mcp_types as types
 from mcp_memory_server.digest import Override
 from mcp_memory_server.errors import echo
 from mcp_memory_server.identity import RequestContext
-from mcp_memory_server.records import MAX_KEY_CHARS, MAX_TAGS
+from mcp_memory_server.records import MAX_KEY_CHARS, MAX_TAGS, visible_line
 from mcp_memory_server.service import MemoryService, Offered, Remembered
 from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
 
@@ -105,7 +105,8 @@ def _override(value: Override) -> dict[str, str]:
 def _remembered_text(done: Remembered) -> str:
     record = done.record
     lines = [
-        f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, id {record.id}."
+        f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, "
+        f"id {visible_line(record.id)}."
     ]
     if done.previous is not None:
         lines.append("The fact it replaced is kept in its history.")

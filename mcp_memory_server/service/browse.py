@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mcp_memory_server.errors import NotFound, NotSupported
+from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.providers.base import (
     BrowsingProvider,
@@ -17,7 +17,7 @@ from mcp_memory_server.providers.base import (
     can_browse,
     has_history,
 )
-from mcp_memory_server.records import MemoryRecord, visible_line
+from mcp_memory_server.records import MemoryRecord, normal_key
 
 from .wiring import Wiring
 
@@ -41,12 +41,18 @@ async def find(
     if id is not None:
         request = ListRequest(tuple(scopes), ids=(id,), statuses=every)
     else:
-        # Keys are stored normalised; a key that could not be stored is simply not found.
-        line = " ".join(visible_line(key or "").split())
-        request = ListRequest(tuple(scopes), keys=(line,), statuses=every)
+        request = ListRequest(tuple(scopes), keys=(_stored_key(key or ""),), statuses=every)
     listing = await wiring.provider.list(request)
     held = (record for record in listing.records if record.scope in scopes)
     return tuple(sorted(held, key=lambda record: scopes.index(record.scope)))
+
+
+def _stored_key(key: str) -> str:
+    """The key in the form in which it is stored. One that could not be is looked for as it is, as nothing else."""
+    try:
+        return normal_key(key)
+    except InvalidInput:
+        return key
 
 
 async def record_versions(

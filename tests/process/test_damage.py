@@ -67,6 +67,19 @@ def test_a_damaged_file_is_kept_until_something_is_forgotten(launch: Launch, tmp
     assert not copy.exists()
 
 
+def test_what_a_killed_process_left_while_mending_goes_when_it_is_mended(launch: Launch, tmp_path: Path) -> None:
+    """Its unfinished store holds facts, and nobody would erase them there."""
+    with launch().ready() as server:
+        server.call("remember", key="editor", fact="uses Helix")
+    store = tmp_path / "memory.db"
+    fold_log_into(store)
+    store.write_bytes(_cut(store.read_bytes()))
+    left = tmp_path / "memory.db.mending-20260101T000000000000"
+    left.write_bytes(b"uses Helix")
+    launch().ready()
+    assert not left.exists()
+
+
 def fold_log_into(store: Path) -> None:
     """So that the damage is to the file that holds the facts, and not to a log that is copied over it."""
     with closing(sqlite3.connect(store)) as db:

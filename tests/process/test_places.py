@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from .conftest import Launch
-from .session import HANG_S, SERVER, environment
+from .session import HANG_S, SERVER, acknowledged, environment
+from .test_damage import fold_log_into
 
 pytestmark = pytest.mark.process
 
@@ -29,9 +30,29 @@ def test_a_path_that_can_work_does(launch: Launch, tmp_path: Path, url: str, pla
     assert (tmp_path / place).is_file()
 
 
+def test_a_link_leads_to_the_one_store_behind_it(launch: Launch, tmp_path: Path) -> None:
+    """Mending puts no second store in the link's place, and forgetting reaches the bytes behind it."""
+    real, link = tmp_path / "real.db", tmp_path / "memory.db"
+    link.symlink_to(real)
+    with launch().ready() as server:
+        facts = {f"key-{number}": f"said number {number}" + " in many words" * 14 for number in range(60)}
+        acknowledged(server, {server.begin("remember", key=key, fact=fact): key for key, fact in facts.items()})
+    fold_log_into(real)
+    content = real.read_bytes()
+    middle = len(content) // 4096 // 2 * 4096
+    real.write_bytes(content[:middle] + bytes(4096) + content[middle + 4096 :])
+
+    server = launch().ready()
+    key, fact = next(iter(server.held("actor:ann").items()))
+    assert server.call("forget", key=key).data["erasure"] == "done"
+    assert link.is_symlink()
+    assert not [file.name for file in tmp_path.glob("*.db*") if fact[:24].encode() in file.read_bytes()]
+
+
 @pytest.mark.parametrize(
     "url",
     [
+        "sqlite:///a circle",
         "sqlite:///a folder",
         "sqlite:///trailing/",
         "sqlite:///",
@@ -43,6 +64,7 @@ def test_a_path_that_can_work_does(launch: Launch, tmp_path: Path, url: str, pla
 )
 def test_a_path_that_cannot_work_is_one_clear_error_at_start(tmp_path: Path, url: str) -> None:
     """J1: and no write that fails later."""
+    (tmp_path / "a circle").symlink_to(tmp_path / "a circle")
     (tmp_path / "a folder").mkdir()
     (tmp_path / "a file").write_text("something else")
     ended = subprocess.run(

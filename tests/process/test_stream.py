@@ -1,5 +1,6 @@
 """Standard output is JSON-RPC and nothing else, standard error holds no memory, and no network is needed."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,17 @@ def test_every_line_of_standard_output_is_a_message_however_much_is_logged(launc
     assert server.junk == []
     assert "DEBUG" in server.logged()
     assert "Helix" not in server.logged()
+
+
+def test_a_line_of_many_megabytes_costs_its_size_and_not_the_square_of_it(launch: Launch) -> None:
+    """Whoever pastes a file into a fact gets the limit told, and nobody waits for it."""
+    server = launch().ready()
+    sizes = (4_000_000, 64_000_000)
+    took: list[float] = []
+    for size in sizes:
+        begun = time.monotonic()
+        answer = server.call("remember", key="k", fact="x" * size)
+        took.append(time.monotonic() - begun)
+        assert f"has {size} characters and the limit is 240" in answer.text
+    assert took[1] < 60 * took[0]
+    server.ping()

@@ -34,6 +34,16 @@ async def test_by_key_it_is_the_narrowest_own_record_and_others_that_stay_are_na
     assert (second.scope, second.still_at) == ("actor:ann", ())
 
 
+@pytest.mark.parametrize("key", ["of\x00fice", "off\x1bice", "off\ud800ice"])
+async def test_a_key_that_cannot_be_stored_names_no_other_record(key: str) -> None:
+    service = MemoryService(InMemoryProvider())
+    await service.remember(ANN, "office", "Lyon")
+    await service.remember(ANN, "off\ufffdice", "Porto")
+    with pytest.raises(NotFound):
+        await service.forget(ANN, key=key)
+    assert len((await service.offer(ANN)).digest.entries) == 2
+
+
 @pytest.mark.parametrize("elevated", [False, True])
 async def test_a_wider_record_is_an_administrator_s_to_erase(elevated: bool) -> None:
     service = MemoryService(InMemoryProvider())

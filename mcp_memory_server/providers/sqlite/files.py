@@ -16,13 +16,17 @@ APPLICATION_ID: Final = 0x4D4D5331
 
 _MAGIC: Final = b"SQLite format 3\x00"
 _DAMAGED_SUFFIX: Final = ".corrupt-"
+_UNFINISHED_SUFFIX: Final = ".mending-"
 
 
 def path_of(url: str) -> Path:
     """The file that a `sqlite:///` URL names: everything after the prefix, verbatim, with `~` expanded.
 
+    For a symbolic link it is the file behind it: SQLite keeps the log there, and mending must not put a second
+    store in the link's place.
+
     Raises:
-        ConfigurationError: no path, or one that can only be a folder.
+        ConfigurationError: no path, one that can only be a folder, or links that lead nowhere.
     """
     if not url.startswith(URL_PREFIX):
         raise ConfigurationError(f"A SQLite URL begins with {URL_PREFIX}, as in sqlite:///memory.db; got {echo(url)}.")
@@ -37,6 +41,10 @@ def path_of(url: str) -> Path:
         path = Path(os.path.abspath(Path(raw).expanduser()))
     except RuntimeError:
         raise ConfigurationError(f"The SQLite URL begins with a home folder that nobody has: {echo(raw)}.") from None
+    try:
+        path = path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError):
+        raise ConfigurationError(f"The SQLite URL names links that go in a circle: {echo(str(path))}.") from None
     if path.is_dir():
         raise ConfigurationError(f"The SQLite URL names a folder: {echo(str(path))}. Add a file name to it.")
     return path
@@ -110,6 +118,16 @@ def damaged_copies(path: Path) -> list[Path]:
 def damaged_copy_name(path: Path, stamp: str) -> Path:
     """Where the damaged file is kept. `stamp` is the time, in characters that every file system takes."""
     return path.with_name(f"{path.name}{_DAMAGED_SUFFIX}{stamp}")
+
+
+def unfinished_stores(path: Path) -> list[Path]:
+    """What a process left that ended in the middle of mending: new stores that never took the place of the old one."""
+    return sorted(path.parent.glob(glob_safe(path.name) + _UNFINISHED_SUFFIX + "[0-9]*"))
+
+
+def unfinished_store_name(path: Path, stamp: str) -> Path:
+    """Where the new store is built while the damaged one is mended."""
+    return path.with_name(f"{path.name}{_UNFINISHED_SUFFIX}{stamp}")
 
 
 def glob_safe(name: str) -> str:

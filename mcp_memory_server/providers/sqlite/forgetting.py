@@ -18,6 +18,7 @@ from pathlib import Path
 
 from mcp_memory_server.providers.base import ForgetRequest
 
+from . import files
 from .names import is_storable
 from .writing import advance, announce, drop_signature
 
@@ -67,8 +68,10 @@ def scrub(db: sqlite3.Connection, path: Path, texts: Sequence[str] | None, ticke
     """Get the erased bytes out of the files and close the tickets; False while a foreign reader is in the way.
 
     Runs outside a transaction. `texts` is None when nobody knows any more what was erased, as after a crash:
-    then the file is rebuilt whatever it holds.
+    then the file is rebuilt whatever it holds. Copies of a damaged store go whole: nobody knows what they hold.
     """
+    for copy in files.damaged_copies(path):
+        copy.unlink(missing_ok=True)
     if not _empty_log(db):
         return False
     if texts is None or any(not _is_alive(db, piece) for piece in remnants(path, texts)):

@@ -40,6 +40,8 @@ def mend(path: Path, open_raw: OpenRaw, still_damaged: Callable[[], bool]) -> No
     with _turn(path):
         if not still_damaged():
             return
+        for unfinished in files.unfinished_stores(path):
+            unfinished.unlink(missing_ok=True)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         copy = files.damaged_copy_name(path, stamp)
         shutil.copy2(path, copy)
@@ -47,7 +49,7 @@ def mend(path: Path, open_raw: OpenRaw, still_damaged: Callable[[], bool]) -> No
             if companion.name.endswith("-wal") and companion.exists():
                 shutil.copy2(companion, copy.with_name(copy.name + "-wal"))
         records = readable_records(copy)
-        fresh = path.with_name(f"{path.name}.mending-{stamp}")
+        fresh = files.unfinished_store_name(path, stamp)
         _build(fresh, open_raw, records)
         # The log belongs to the old file. With it gone first, a crash right here leaves the damaged file and
         # its copy, and the next start mends again.
