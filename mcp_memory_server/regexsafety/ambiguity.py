@@ -23,6 +23,9 @@ Word: TypeAlias = tuple[int, ...]
 
 _CANDIDATES_PER_COMPONENT = 4
 _LINKS_PER_PAIR = 3
+_PARTS_OF_CHAIN = 5
+_LONG_CHAIN = 12
+"""Parts of a chain of more links than this cost too much to be tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +157,8 @@ class AmbiguityFinder:
             exceeded = error
         if links:
             chain = self._longest_chain(links)
-            if len(chain) > 1:
-                yield Ambiguity(False, chain)
+            for part in islice(_parts(chain), _PARTS_OF_CHAIN):
+                yield Ambiguity(False, part)
             ordered = [links[pair] for pair in sorted(links, key=lambda pair: -pair[0])]
             for rank in range(_LINKS_PER_PAIR):
                 for found in ordered:
@@ -297,6 +300,16 @@ class AmbiguityFinder:
                     options.append((found[0], *onward))
             best[first] = max(options, key=len)
         return max(best.values(), key=len)
+
+
+def _parts(chain: tuple[Link, ...]) -> Iterator[tuple[Link, ...]]:
+    """The chain, then shorter ones of it: its last loop may be one that accepts whatever follows."""
+    if len(chain) > 1:
+        yield chain
+    for length in range(len(chain) - 1, 1, -1):
+        if len(chain) <= _LONG_CHAIN:
+            yield chain[:length]
+            yield chain[-length:]
 
 
 def _word_back(parents: dict[int, tuple[int, int]], source: int, state: int) -> Word:

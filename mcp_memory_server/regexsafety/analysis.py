@@ -18,7 +18,7 @@ from .compiler import UNROLL_ALWAYS, CompileOptions, compile_program, unrolled_s
 from .engine import StepCounter, Subject
 from .extent import v8_backsearch, ways
 from .path_count import PathCounter
-from .probes import probes, uniform_probes
+from .probes import Probe, probes, uniform_probes
 from .program import NOWHERE, Op, Program
 from .syntax import Span
 from .witness import WitnessFinder
@@ -33,7 +33,7 @@ _GLANCE = 2.6
 _UNIFORM_ATOMS = 8
 _MOST_PROBES = 400
 _FAIL_PASSES = 5
-_TRIED_CANDIDATES = 9
+_TRIED_CANDIDATES = 12
 _UNROLL_STEPS = (10**9, 256, 64, 16, UNROLL_ALWAYS)
 
 
@@ -103,7 +103,8 @@ class _Analysis:
         self._unroll = next(
             (step for step in _UNROLL_STEPS if unrolled_size(parsed.tree, step) <= limits.positions), UNROLL_ALWAYS
         )
-        self._pump_budget = self._allow("pump search", limits.pump_steps)
+        # One each, so that the search for the worse kind leaves something for the other.
+        self._pump_budgets = tuple(self._allow("pump search", limits.pump_steps) for _ in (False, True))
         self._measured: set[Attack] = set()
         self._exact: Program | None = None
         self._too_long = False
@@ -114,6 +115,8 @@ class _Analysis:
         self._backsearch = backsearch
         self._search = not parsed.sticky and backsearch is None
         self._worst: Confirmed | None = None
+        self._doubtful = False
+        """Whether there was an ambiguity; that no attack on it was found does not prove that there is none."""
         self._exhausted: str | None = None
 
     def _allow(self, stage: str, steps: int) -> Budget:
@@ -139,19 +142,23 @@ class _Analysis:
         if self._has_counts():
             self._attempt(self._compile(UNROLL_ALWAYS, exact=False), frozenset())
         if not self._is_exponential() and simplified.relaxed:
-            self._probe()
+            self._probe(probes(self._tree, self._alphabet))
         if self._worst is None and ways(self._tree, once=True)[0] > _MANY_WAYS:
             self._probe_explosion()
+        if self._worst is None and self._doubtful:
+            self._probe(uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS))
+            if not simplified.relaxed and self._worst is None:
+                self._probe(probes(self._tree, self._alphabet))
         return AnalysisResult(self._worst, self._exhausted, self._alphabet, self._cost())
 
     def _is_exponential(self) -> bool:
         return self._worst is not None and self._worst.growth.exponential
 
-    def _probe(self) -> None:
+    def _probe(self, guesses: Iterator[Probe]) -> None:
         """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
         self._counted = self._allow("probing", self._limits.probe_steps)
         try:
-            for probe in islice(probes(self._tree, self._alphabet), _MOST_PROBES):
+            for probe in islice(guesses, _MOST_PROBES):
                 if self._looks_super_linear(probe.attack):
                     self._note(probe.attack, probe.loop)
                 if self._is_exponential():
@@ -204,7 +211,10 @@ class _Analysis:
                 return
             finder = AmbiguityFinder(automaton, self._allow("ambiguity", self._limits.pairs))
             witnesses = WitnessFinder(
-                automaton, finder, self._allow("witness", self._limits.witness_steps), self._pump_budget
+                automaton,
+                finder,
+                self._allow("witness", self._limits.witness_steps),
+                self._pump_budgets[exponential],
             )
             candidates = finder.exponential() if exponential else finder.polynomial()
             try:
@@ -217,6 +227,7 @@ class _Analysis:
         """First the shortest words of each candidate, then words chosen with more care."""
         tried: list[Ambiguity] = []
         for ambiguity in islice(candidates, _TRIED_CANDIDATES):
+            self._doubtful = True
             if self._try(ambiguity, witnesses.attacks(ambiguity), automaton):
                 return True
             tried.append(ambiguity)
@@ -227,7 +238,7 @@ class _Analysis:
                 if self._try(ambiguity, witnesses.searched_attacks(ambiguity), automaton):
                     return True
             except BudgetExceeded as exceeded:
-                if exceeded.stage != self._pump_budget.stage:
+                if exceeded.stage != self._pump_budgets[0].stage:
                     raise
         return False
 

@@ -47,13 +47,13 @@ class Limits:
     edges: int = 60_000
     pairs: int = 150_000
     """Steps of the search for ambiguities, for each automaton and each kind of ambiguity."""
-    witness_steps: int = 60_000
+    witness_steps: int = 40_000
     """Steps of the search for prefixes and suffixes."""
-    pump_steps: int = 20_000
-    """Steps of the search for better pumps, for the whole pattern; when they are used up the search just ends."""
+    pump_steps: int = 6_000
+    """Steps of the search for better pumps, for each kind of ambiguity; when they are used up the search just ends."""
     counted_steps: int = 80_000
     """Engine steps for the confirmation of all candidates."""
-    probe_steps: int = 15_000
+    probe_steps: int = 8_000
     """Engine steps for guessed attacks; guessing just ends, too."""
     attempt_steps: int = 15_000
     """Engine steps for one subject."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 from .ambiguity import AmbiguityFinder, Word
@@ -39,6 +40,10 @@ class _Node:
     diverged: bool
 
 
+_Step: TypeAlias = tuple[bool, int, Threads, list[tuple[int, ...]]]
+"""Whether a thread accepts, the atom, the threads after it, where each track may be after it."""
+
+
 class PumpSearch:
     """Breadth-first search over tracks and threads together."""
 
@@ -47,6 +52,8 @@ class PumpSearch:
         self._component = finder.component
         self._threads = threads
         self._budget = budget
+        self._readable: dict[int, tuple[int, ...]] = {}
+        self._known: dict[tuple[int, int, int], tuple[int, ...]] = {}
 
     def words(self, journey: Journey, accepting: bool, nodes: int) -> Iterator[Word]:
         """Words that make the journey, shortest first; ``accepting`` allows threads behind the tracks to accept.
@@ -58,15 +65,11 @@ class PumpSearch:
         seen = {start}
         queue = [start]
         for node in queue:
-            for atom in self._atoms(node.tracks[0]):
-                after, accepted = self._threads.step(node.threads, atom)
+            for accepted, atom, after, ways in self._steps(node, journey):
                 if accepted and not accepting:
-                    continue
-                alive = set(after)
-                for tracks, diverged in self._moves(node, atom, journey):
+                    break
+                for tracks, diverged in _moves(node, ways):
                     self._budget.spend()
-                    if not alive.issuperset(tracks):
-                        continue
                     following = _Node(tracks, after, diverged)
                     arrived = tracks == journey.goal and (diverged or not journey.diverging)
                     if following not in seen:
@@ -79,48 +82,70 @@ class PumpSearch:
                     elif arrived and following == start:
                         yield (*_word(parents, start, node), atom)
 
-    def _atoms(self, state: int) -> list[int]:
-        total = 0
-        for target, mask in self._edges[state]:
-            if target >= 0:
-                total |= mask
-        atoms: list[int] = []
-        while total:
-            lowest = total & -total
-            atoms.append(lowest.bit_length() - 1)
-            total ^= lowest
-        return atoms
+    def _steps(self, node: _Node, journey: Journey) -> list[_Step]:
+        """What can be read here with every track on a thread that lives, those steps that accept last.
 
-    def _targets(self, state: int, atom: int, component: int) -> list[int]:
-        return [
-            target
-            for target, mask in self._edges[state]
-            if mask >> atom & 1 and target >= 0 and component in (-1, self._component(target))
-        ]
+        Of two words with the same end only the first is kept, and it should be the one that ends no search.
+        """
+        found: list[_Step] = []
+        for atom in self._atoms(node.tracks[0]):
+            ways = [
+                self._targets(state, atom, component)
+                for state, component in zip(node.tracks, journey.components, strict=True)
+            ]
+            if not all(ways):
+                continue
+            after, accepted = self._threads.step(node.threads, atom)
+            alive = set(after)
+            ways = [tuple(target for target in targets if target in alive) for targets in ways]
+            if all(ways):
+                found.append((accepted, atom, after, ways))
+        found.sort(key=lambda step: step[0])
+        return found
 
-    def _moves(self, node: _Node, atom: int, journey: Journey) -> Iterator[tuple[Tracks, bool]]:  # noqa: C901  # one case for each number of tracks
-        """All ways in which the tracks can read the atom, and whether the first two have parted."""
-        ways = [
-            self._targets(state, atom, component)
-            for state, component in zip(node.tracks, journey.components, strict=True)
-        ]
-        if not all(ways):
-            return
-        if len(ways) == 1:
-            for target in ways[0]:
-                yield (target,), False
-        elif len(ways) == 2:
-            together = not node.diverged and node.tracks[0] == node.tracks[1]
-            for i, left in enumerate(ways[0]):
-                for j, right in enumerate(ways[1]):
-                    if together and j < i:
-                        continue
+    def _atoms(self, state: int) -> tuple[int, ...]:
+        """The atoms that the state reads."""
+        known = self._readable.get(state)
+        if known is None:
+            total = 0
+            for target, mask in self._edges[state]:
+                if target >= 0:
+                    total |= mask
+            atoms: list[int] = []
+            while total:
+                lowest = total & -total
+                atoms.append(lowest.bit_length() - 1)
+                total ^= lowest
+            known = self._readable[state] = tuple(atoms)
+        return known
+
+    def _targets(self, state: int, atom: int, component: int) -> tuple[int, ...]:
+        """Where a track may go, with repetitions, in order."""
+        key = (state, atom, component)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = tuple(
+                target
+                for target, mask in self._edges[state]
+                if mask >> atom & 1 and target >= 0 and component in (-1, self._component(target))
+            )
+        return known
+
+
+def _moves(node: _Node, ways: list[tuple[int, ...]]) -> Iterator[tuple[Tracks, bool]]:
+    """All ways in which the tracks can go on, and whether the first two have parted."""
+    if len(ways) == 1:
+        for target in ways[0]:
+            yield (target,), False
+    elif len(ways) == 2:
+        together = not node.diverged and node.tracks[0] == node.tracks[1]
+        for i, left in enumerate(ways[0]):
+            for j, right in enumerate(ways[1]):
+                if not together or j >= i:
                     yield (left, right), node.diverged or not together or i != j
-        else:
-            for first in ways[0]:
-                for second in ways[1]:
-                    for third in ways[2]:
-                        yield (first, second, third), True
+    else:
+        for tracks in product(*ways):
+            yield tracks, True
 
 
 def _word(parents: dict[_Node, tuple[_Node, int]], start: _Node, node: _Node) -> Word:
