@@ -44,9 +44,8 @@ _BY_ITSELF = f"SELECT {COLUMNS} FROM memory WHERE number = ?"
 _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM json_each(?))"
 
 
-# What a decoded record takes in memory, by measurement of short ones.
-_RECORD_BYTES: Final = 3_000
-_KEPT_RECORDS: Final = 200
+# Decoded records take about 3 KB each.
+_KEPT_RECORDS: Final = 2_000
 _KEPT_PINS: Final = 256
 
 
@@ -69,13 +68,9 @@ class _Held:
     block: SignatureBlock
     records: dict[int, MemoryRecord]
 
-    @property
-    def nbytes(self) -> int:
-        return self.block.nbytes + len(self.records) * _RECORD_BYTES
-
 
 class ScopeCache:
-    """What search keeps of the scopes used last, in at most `max_bytes`: their blocks and records, and pinned ones.
+    """What search keeps of the scopes used last: blocks of at most `max_bytes`, decoded records, pinned records.
 
     All of it is good for one generation of its scope. The generation is read in the same transaction as the
     texts, so a write of any process is seen by the next search, at the cost of the rows that it changed.
@@ -87,6 +82,7 @@ class ScopeCache:
         """Of the texts and questions; None where each one's own is detected."""
         self._max_bytes = max_bytes
         self._held: OrderedDict[tuple[int, int | None], _Held] = OrderedDict()
+        self._grew = False
         self._pinned: OrderedDict[tuple[_Scope, ...], tuple[MemoryRecord, ...]] = OrderedDict()
 
     def clear(self) -> None:
@@ -97,6 +93,7 @@ class ScopeCache:
         """The scope's block and records, brought up to date."""
         place = (scope.id, embedder)
         held = self._held.get(place)
+        self._grew |= held is None or held.generation != scope.generation
         if held is None or held.generation > scope.generation:
             held = _Held(scope.generation, _block_of(self._rows(db, scope.id, embedder)), {})
         elif held.generation < scope.generation:
@@ -124,11 +121,27 @@ class ScopeCache:
         return (*row[:4], signature_of(record_of("", values), self.language), *row[5:])
 
     def shrink(self) -> None:
-        """Drop the scopes used least recently until the rest fits."""
-        total = sum(held.nbytes for held in self._held.values())
+        """Drop the scopes used least recently until the rest fits, and the records of more of them."""
+        if not self._grew:
+            return
+        self._grew = False
+        total = sum(held.block.nbytes for held in self._held.values())
         while total > self._max_bytes and len(self._held) > 1:
             _, dropped = self._held.popitem(last=False)
-            total -= dropped.nbytes
+            total -= dropped.block.nbytes
+        kept = 0
+        for held in reversed(self._held.values()):
+            kept += len(held.records)
+            if kept > _KEPT_RECORDS:
+                held.records.clear()
+
+    def decode(self, db: sqlite3.Connection, scope: _Scope, held: _Held, wanted: Iterable[int]) -> None:
+        """See to it that the wanted records are among those held."""
+        missing = [number for number in wanted if number not in held.records]
+        if missing:
+            self._grew = True
+            for row in db.execute(_BY_NUMBER, (_json_list(missing), scope.id)):
+                held.records[row[-1]] = record_of(scope.token, row)
 
     def pinned(self, db: sqlite3.Connection, scopes: Sequence[_Scope]) -> tuple[MemoryRecord, ...]:
         """Every record of every key that has a pin at the scopes, in digest order."""
@@ -166,20 +179,10 @@ def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) ->
         vectors = replace(embedded.vectors, token_source=partial(_tokens, db))
     question = _question(request, vectors, cache.language)
     found = _ranked([scope.block for scope in held], question, wanted)
-    for index, scope in enumerate(scopes):
-        _decode(db, scope, held[index].records, [hit.number for hit in found if hit.block_index == index])
+    for index, (scope, kept) in enumerate(zip(scopes, held, strict=True)):
+        cache.decode(db, scope, kept, [hit.number for hit in found if hit.block_index == index])
     hits = (Hit(held[hit.block_index].records[hit.number], hit.score, hit.signals) for hit in found)
     return with_pins(hits, pinned, request.limit)
-
-
-def _decode(db: sqlite3.Connection, scope: _Scope, records: dict[int, MemoryRecord], wanted: Sequence[int]) -> None:
-    """Put those of the wanted records into `records` that are not there yet."""
-    if len(records) > _KEPT_RECORDS:
-        records.clear()
-    missing = [number for number in wanted if number not in records]
-    if missing:
-        for row in db.execute(_BY_NUMBER, (_json_list(missing), scope.id)):
-            records[row[-1]] = record_of(scope.token, row)
 
 
 def _question(request: SearchRequest, vectors: QueryVectors | None, language: str | None) -> Question:
