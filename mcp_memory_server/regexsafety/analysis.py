@@ -156,10 +156,14 @@ class _Analysis:
 
     def _probe(self, guesses: Iterator[Probe]) -> None:
         """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
-        self._counted = self._allow("probing", self._limits.probe_steps)
+        guessing = self._allow("probing", self._limits.probe_steps)
+        # What a suspect is confirmed with must not be the rest that the guesses before it have left.
+        confirming = self._allow("step counting", self._limits.confirm_steps)
         try:
             for probe in islice(guesses, _MOST_PROBES):
+                self._counted = guessing
                 if self._looks_super_linear(probe.attack):
+                    self._counted = confirming
                     self._note(probe.attack, probe.loop)
                 if self._is_exponential():
                     return
@@ -178,7 +182,7 @@ class _Analysis:
 
     def _probe_explosion(self) -> None:
         """Finite patterns that are tried in astronomically many ways before their end."""
-        self._counted = self._allow("path counting", self._limits.probe_steps)
+        self._counted = self._allow("path counting", self._limits.confirm_steps)
         for probe in uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS):
             for pumps in (16, 32, 64):
                 steps = self._count_steps(probe.attack.atoms(pumps))

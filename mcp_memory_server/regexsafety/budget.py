@@ -55,5 +55,7 @@ class Limits:
     """Engine steps for the confirmation of all candidates."""
     probe_steps: int = 8_000
     """Engine steps for guessed attacks; guessing just ends, too."""
+    confirm_steps: int = 30_000
+    """Engine steps to confirm what guessing suspects."""
     attempt_steps: int = 15_000
     """Engine steps for one subject."""
