@@ -115,15 +115,18 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
 def _terms_of(
     caller: Caller, rows: NDArray[np.int64], score: NDArray[np.float32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The terms of these rows, one after the other, each with the score of its row."""
-    terms = [np.zeros(0, dtype=np.uint32)]
-    counts = [0]
-    for row in rows.tolist():
-        segment, start = next(part for part in reversed(caller.parts) if part[1] <= row)
-        first, end = segment.term_starts[row - start : row - start + 2].tolist()
-        terms.append(segment.terms_of_rows[first:end])
-        counts.append(end - first)
-    return np.concatenate(terms), score[rows].repeat(counts[1:])
+    """The terms of these rows, each with the score of its row, in the order of the rows."""
+    found = [np.zeros(0, dtype=np.uint32)]
+    ranks = [np.zeros(0, dtype=np.int64)]
+    for segment, start in caller.parts:
+        held = np.flatnonzero((rows >= start) & (rows < start + len(segment)))
+        terms, counts = segment.terms_of(rows[held] - start)
+        found.append(terms)
+        ranks.append(held.repeat(counts))
+    rank = np.concatenate(ranks)
+    # Sums depend on the order of what is summed, and must not on how the rows are spread over segments.
+    order = rank.argsort(kind="stable")
+    return np.concatenate(found)[order], score[rows[rank[order]]]
 
 
 def _saturated(frequencies: NDArray[np.float32], lengths: NDArray[np.float32] | float = 1.0) -> NDArray[np.float32]:

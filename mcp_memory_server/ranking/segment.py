@@ -54,6 +54,14 @@ class Segment:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+        """The terms of these rows, row after row, and how many each has."""
+        starts = self.term_starts[rows]
+        counts = self.term_starts[rows + 1] - starts
+        ends = counts.cumsum()
+        places = np.arange(counts.sum()) + (starts - ends + counts).repeat(counts)
+        return self.terms_of_rows[places], counts
+
     @property
     def nbytes(self) -> int:
         columns = (self.numbers, self.keys, self.threads, self.times_ms, self.word_counts, self.frequencies)
