@@ -59,7 +59,7 @@ class Segment:
         starts = self.term_starts[rows]
         counts = self.term_starts[rows + 1] - starts
         ends = counts.cumsum()
-        places = np.arange(counts.sum()) + (starts - ends + counts).repeat(counts)
+        places = np.arange(int(counts.sum())) + (starts - ends + counts).repeat(counts)
         return self.terms_of_rows[places], counts
 
     @property
