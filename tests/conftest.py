@@ -1,7 +1,11 @@
 """Settings that all tests share."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
+
+from .minilm import lay_out_minilm
 
 # So that a check of the contract suite that fails shows what it compared, as a test does.
 pytest.register_assert_rewrite("mcp_memory_server.providers.contract")
@@ -9,3 +13,9 @@ pytest.register_assert_rewrite("mcp_memory_server.providers.contract")
 # The examples of a law are bounded by number, not by time: a busy machine is no failure.
 settings.register_profile("suite", deadline=None)
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def minilm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a real embedder, for `onnx:FOLDER`."""
+    return lay_out_minilm(tmp_path_factory.mktemp("models") / "minilm")

