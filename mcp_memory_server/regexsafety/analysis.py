@@ -18,7 +18,7 @@ from .compiler import UNROLL_ALWAYS, CompileOptions, compile_program, unrolled_s
 from .engine import StepCounter, Subject
 from .extent import v8_backsearch, ways
 from .path_count import PathCounter
-from .probes import Probe, probes, uniform_probes
+from .probes import Probe, probes, scanning_probes, uniform_probes
 from .program import NOWHERE, Op, Program
 from .syntax import Span
 from .witness import WitnessFinder
@@ -60,6 +60,8 @@ class AnalysisResult:
     alphabet: Alphabet | None
     cost: int = 0
     """Steps taken, over all budgets."""
+    scan: Confirmed | None = None
+    """Quadratic growth by a lookahead alone, where nothing worse was found."""
 
 
 def character_sets(tree: syntax.Node) -> Iterator[syntax.CharSet]:
@@ -149,7 +151,8 @@ class _Analysis:
             self._probe(uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS))
             if not simplified.relaxed and self._worst is None:
                 self._probe(probes(self._tree, self._alphabet))
-        return AnalysisResult(self._worst, self._exhausted, self._alphabet, self._cost())
+        scan = self._probe_scans() if self._worst is None and self._exhausted is None else None
+        return AnalysisResult(self._worst, self._exhausted, self._alphabet, self._cost(), scan)
 
     def _is_exponential(self) -> bool:
         return self._worst is not None and self._worst.growth.exponential
@@ -170,6 +173,15 @@ class _Analysis:
         except BudgetExceeded:
             # Guessing may go on for ever; that it ends here says nothing about the pattern.
             return
+
+    def _probe_scans(self) -> Confirmed | None:
+        """A lookahead that runs over the rest of the subject from many starts; anything worse becomes the worst."""
+        self._probe(scanning_probes(self._tree, self._alphabet))
+        found = self._worst
+        if found is not None and found.rank <= (False, 2):
+            self._worst = None
+            return found
+        return None
 
     def _looks_super_linear(self, attack: Attack) -> bool:
         steps: list[int] = []

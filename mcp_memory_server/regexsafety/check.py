@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .alphabet import Alphabet
 from .ambiguity import Word
 from .analysis import AnalysisResult, Confirmed, analyse
@@ -59,6 +61,9 @@ def check_pattern(
         return verdict(
             "unknown", f"It was not judged to the end: the {result.exhausted} budget is used up.", result.cost
         )
+    if result.scan is not None and result.alphabet is not None:
+        found = _unsafe(verdict("unknown", "", result.cost), parsed, result.scan, result.alphabet)
+        return replace(found, verdict="safe", reason=_why_bearable(found), degree=None, witness=None, loop=None)
     return verdict("safe", _why_safe(result), result.cost)
 
 
@@ -72,6 +77,15 @@ def _why_safe(result: AnalysisResult) -> str:
     if result.alphabet is None:
         return "Nothing in it repeats without bound, and there are few ways to match."
     return "No subject makes a backtracking engine take more than linear time."
+
+
+def _why_bearable(found: PatternVerdict) -> str:
+    assert found.witness is not None
+    return (
+        "No subject makes the matching itself take more than linear time, but a lookahead runs over the rest of the "
+        f"subject from every start: {_quoted(found.witness.pump)} repeated before {_quoted(found.witness.suffix)} costs "
+        f"the square of the length, about {found.length_for_one_second} characters a second. Limit the length."
+    )
 
 
 def _unsafe(draft: PatternVerdict, parsed: ParsedPattern, worst: Confirmed, alphabet: Alphabet) -> PatternVerdict:

@@ -130,22 +130,38 @@ def probes(tree: Node, alphabet: Alphabet) -> Iterator[Probe]:
     seen: set[Attack] = set()
     for popular in (True, False):
         sampler = Sampler(alphabet, popular, tree)
-        endings.extend(_forbidden(tree, sampler))
-        for loop, before in _loops(tree, (), sampler):
-            for pump in sampler.pumps(loop.body):
-                for fixed, repeated in ((before, pump), ((), before + pump)):
-                    for suffix in dict.fromkeys((*endings, pump[-1:])):
-                        attack = Attack(((fixed, repeated),), suffix)
-                        if attack not in seen:
-                            seen.add(attack)
-                            yield Probe(attack, loop.span)
+        endings.extend(_forbidden(tree, sampler, scanning=False))
+        for loop, attack in _attacks(tree, sampler, endings, with_last=True):
+            if attack not in seen:
+                seen.add(attack)
+                yield Probe(attack, loop.span)
 
 
-def _forbidden(tree: Node, sampler: Sampler) -> list[Word]:
-    """Strings of fixed length that negative lookaheads refuse."""
+def scanning_probes(tree: Node, alphabet: Alphabet) -> Iterator[Probe]:
+    """Guesses that let a negative lookahead run far ahead from many starts, to what it refuses."""
+    sampler = Sampler(alphabet, False, tree)
+    endings = _forbidden(tree, sampler, scanning=True)
+    for loop, attack in _attacks(tree, sampler, endings, with_last=False):
+        yield Probe(attack, loop.span)
+
+
+def _attacks(
+    tree: Node, sampler: Sampler, endings: list[Word], with_last: bool
+) -> Iterator[tuple[syntax.Repeat, Attack]]:
+    """Each loop pumped, with each ending; ``with_last`` adds the last character of the pump to them."""
+    for loop, before in _loops(tree, (), sampler):
+        for pump in sampler.pumps(loop.body):
+            suffixes = dict.fromkeys((*endings, pump[-1:]) if with_last else endings)
+            for fixed, repeated in ((before, pump), ((), before + pump)):
+                for suffix in suffixes:
+                    yield loop, Attack(((fixed, repeated),), suffix)
+
+
+def _forbidden(tree: Node, sampler: Sampler, scanning: bool) -> list[Word]:
+    """Strings that negative lookaheads refuse: those of fixed length, or (``scanning``) those that run far ahead."""
     looks = (node for node in syntax.walk(tree) if isinstance(node, syntax.Look) and node.ahead and node.negative)
-    bounded = [look.body for look in looks if longest_match(look.body) < _LONGEST_PREFIX]
-    return [sampler.sample(body) for body in bounded[:_BRANCHES]]
+    chosen = [look.body for look in looks if (longest_match(look.body) >= _LONGEST_PREFIX) == scanning]
+    return [sampler.sample(body) for body in chosen[:_BRANCHES]]
 
 
 def uniform_probes(tree: Node, alphabet: Alphabet, limit: int) -> Iterator[Probe]:

@@ -57,7 +57,10 @@ class PatternVerdict:
     loop: Span | None = None
     """Where in the pattern the ambiguous repetition stands."""
     length_for_one_second: int | None = None
-    """Roughly how long an attack must be to keep a current engine busy for a second, in characters."""
+    """Roughly how long an attack must be to keep a current engine busy for a second, in characters.
+
+    Also set for a ``safe`` pattern whose lookahead scans the subject anew from every start; the reason says so.
+    """
     cost: int = 0
     """The analysis steps that the verdict took."""
 

@@ -74,6 +74,4 @@ class Reader:
 
 def spelled(text: str) -> bytes:
     """Bytes from which ``text`` is read back, as seeds for the fuzzer."""
-    return b"".join(
-        bytes((ord(c) + 128,)) if c.isascii() else bytes((_WIDE, *ord(c).to_bytes(3, "big"))) for c in text
-    )
+    return b"".join(bytes((ord(c) + 128,)) if c.isascii() else bytes((_WIDE, *ord(c).to_bytes(3, "big"))) for c in text)

@@ -127,14 +127,19 @@ def growth(data: bytes) -> None:
     letters = [reader.below(len(program.alphabet.characters)) for _ in range(10)]
     prefix, pump = letters[:prefix_length], letters[3 : 3 + pump_length]
     suffix = letters[7 : 7 + suffix_length]
+    for word in (pump, *([atom] for atom in range(len(program.alphabet.characters)))):
+        _assert_linear(program, pattern, (prefix, word, suffix))
+
+
+def _assert_linear(program: Program, pattern: str, attack: tuple[list[int], list[int], list[int]]) -> None:
+    prefix, pump, suffix = attack
+    subjects = [prefix + pump * pumps + suffix for pumps in (12, 24, 48)]
     try:
-        steps = [
-            _search(program, prefix + pump * pumps + suffix, Casing.PYTHON, ecma=False).steps for pumps in (12, 24, 48)
-        ]
+        steps = [_search(program, subject, Casing.PYTHON, ecma=False).steps for subject in subjects]
     except BudgetExceeded:
         return
     early, late = steps[1] - steps[0], steps[2] - steps[1]
-    words = ["".join(chr(program.alphabet.characters[atom]) for atom in word) for word in (prefix, pump, suffix)]
+    words = ["".join(chr(program.alphabet.characters[atom]) for atom in word) for word in attack]
     assert late <= max(_STEEPER_THAN_LINEAR * early, 200), f"{pattern!r} is called safe; {words} costs {steps}"
 
 
