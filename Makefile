@@ -5,19 +5,31 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# The demo has an environment of its own, with what a user of the package has and nothing else.
+DEMO := .venv-demo
+DEMO_READY := $(DEMO)/.ready
+PIP := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo check format lint types test bench lock clean
+.PHONY: demo check format lint types test bench lock clean supported
 
-demo: $(READY)
-	$(BIN)/mcp-memory-server demo
+demo: $(DEMO_READY)
+	$(DEMO)/bin/mcp-memory-server demo
 
 check: lint types test
 
-$(READY): requirements/dev.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcp-memory-server needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+supported:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "mcp-memory-server needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+
+$(READY): requirements/dev.txt pyproject.toml | supported
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/$(PIP) --require-hashes -r requirements/dev.txt
+	$(BIN)/$(PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+$(DEMO_READY): requirements/demo.txt pyproject.toml | supported
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/$(PIP) --require-hashes -r requirements/demo.txt
+	$(DEMO)/bin/$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 format: $(READY)
@@ -37,12 +49,13 @@ test: $(READY)
 bench: $(READY)
 	$(BIN)/python benchmarks/startup.py
 
+LOCK := uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--no-emit-index-url --custom-compile-command "make lock"
+
 lock:
-	uv pip compile --quiet pyproject.toml --group dev --all-extras --universal --python-version 3.11 --generate-hashes \
-		--no-annotate --no-emit-index-url --custom-compile-command "make lock" -o requirements/dev.txt
-	uv pip compile --quiet pyproject.toml --group dev --all-extras --universal --python-version 3.11 --generate-hashes \
-		--no-annotate --no-emit-index-url --custom-compile-command "make lock" --resolution lowest-direct \
-		-o requirements/lowest.txt
+	$(LOCK) --group dev --all-extras -o requirements/dev.txt
+	$(LOCK) --group dev --all-extras --resolution lowest-direct -o requirements/lowest.txt
+	$(LOCK) --group build --extra demo -o requirements/demo.txt
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .ruff_cache .hypothesis .coverage
