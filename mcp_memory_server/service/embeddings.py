@@ -13,9 +13,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 import anyio
-import anyio.to_thread
 
-from mcp_memory_server.background import running_beside
+from mcp_memory_server.background import run_forsakable, running_beside
 from mcp_memory_server.errors import MemoryServerError, NotSupported, StoreError
 from mcp_memory_server.providers.base import (
     EmbeddedQuery,
@@ -147,7 +146,7 @@ class Embeddings:
         """Run the embedder in a thread; None when it fails, and for a while nobody tries again."""
         if time.monotonic() < self._not_before:
             return None
-        return await anyio.to_thread.run_sync(self._attempt, work, abandon_on_cancel=True)
+        return await run_forsakable(lambda: self._attempt(work))
 
     def _attempt(self, work: Callable[[], T]) -> T | None:
         """In a worker thread, so that a failure counts even when nobody waits for it any more."""

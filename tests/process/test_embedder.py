@@ -108,8 +108,10 @@ def test_an_embedder_that_never_answers_holds_up_nobody(launch: Launch) -> None:
         assert server.answer(ping).at <= server.answer(recall).at
         assert server.answer(recall).data["signals"] == {"embedder": "unavailable"}
         assert [entry["key"] for entry in server.answer(recall).data["entries"]] == ["office"]
+        began = time.monotonic()
         server.close_input()
         assert server.wait() == 0
+        assert time.monotonic() - began < 10  # the service's own limit is 20 seconds
 
 
 def test_another_embedder_takes_over_a_filled_store_and_can_be_interrupted(
