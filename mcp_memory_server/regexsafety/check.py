@@ -55,16 +55,18 @@ def check_pattern(
     except RecursionError:
         # The tree is shallow by then, so it is the caller who has left no room.
         return verdict("unknown", "It was not analysed: the call stack is nearly used up.")
+    return _verdict_of(result, verdict("unknown", "", result.cost), parsed)
+
+
+def _verdict_of(result: AnalysisResult, draft: PatternVerdict, parsed: ParsedPattern) -> PatternVerdict:
     if result.worst is not None and result.alphabet is not None:
-        return _unsafe(verdict("unknown", "", result.cost), parsed, result.worst, result.alphabet)
+        return _unsafe(draft, parsed, result.worst, result.alphabet)
     if result.exhausted is not None:
-        return verdict(
-            "unknown", f"It was not judged to the end: the {result.exhausted} budget is used up.", result.cost
-        )
+        return replace(draft, reason=f"It was not judged to the end: the {result.exhausted} budget is used up.")
     if result.scan is not None and result.alphabet is not None:
-        found = _unsafe(verdict("unknown", "", result.cost), parsed, result.scan, result.alphabet)
+        found = _unsafe(draft, parsed, result.scan, result.alphabet)
         return replace(found, verdict="safe", reason=_why_bearable(found), degree=None, witness=None, loop=None)
-    return verdict("safe", _why_safe(result), result.cost)
+    return replace(draft, verdict="safe", reason=_why_safe(result))
 
 
 def _casing(flags: str, dialect: Dialect) -> Casing:
@@ -81,10 +83,11 @@ def _why_safe(result: AnalysisResult) -> str:
 
 def _why_bearable(found: PatternVerdict) -> str:
     assert found.witness is not None
+    pump, suffix = _quoted(found.witness.pump), _quoted(found.witness.suffix)
     return (
         "No subject makes the matching itself take more than linear time, but a lookahead runs over the rest of the "
-        f"subject from every start: {_quoted(found.witness.pump)} repeated before {_quoted(found.witness.suffix)} costs "
-        f"the square of the length, about {found.length_for_one_second} characters a second. Limit the length."
+        f"subject from every start: {pump} repeated before {suffix} costs the square of the length, about "
+        f"{found.length_for_one_second} characters a second. Limit the length."
     )
 
 

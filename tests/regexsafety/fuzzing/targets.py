@@ -20,7 +20,7 @@ from mcp_memory_server.regexsafety.explain import explain
 from mcp_memory_server.regexsafety.program import Program
 from mcp_memory_server.regexsafety.python_parser import parse_python
 from mcp_memory_server.regexsafety.report import Located, finding_json, rows, sarif, verdict_json
-from mcp_memory_server.regexsafety.schema import Finding
+from mcp_memory_server.regexsafety.schema import Finding, is_list, is_mapping
 from tests.regexsafety.fuzzing.reader import Reader
 
 MOST_CPU_S = 5.0
@@ -166,8 +166,9 @@ def _at(value: object, finding: Finding) -> object:
     """What stands at the pointer: the pattern, or the key that is one."""
     steps = [step.replace("~1", "/").replace("~0", "~") for step in finding.pointer.split("/")[1:]]
     for step in steps[:-1]:
-        value = value[step] if isinstance(value, dict) else value[int(step)]  # type: ignore[index]
-    assert isinstance(value, dict)
+        assert is_mapping(value) or is_list(value)
+        value = value[step] if is_mapping(value) else value[int(step)]
+    assert is_mapping(value)
     assert steps[-1] in value
     return steps[-1] if finding.keyword == "patternProperties" else value[steps[-1]]
 
