@@ -89,8 +89,11 @@ def measure(url: str, actor: str, calls: int) -> dict[str, Times]:
     return kinds
 
 
-async def write_ratio(folder: Path, count: int = 300) -> float:
-    """A durable write at the provider over a bare transaction of one row, medians."""
+async def write_ratios(folder: Path, count: int = 300) -> tuple[float, float]:
+    """A durable write at the provider over a bare transaction of one row: the median, and the fastest tenth.
+
+    The median is mostly the disk's; where it answers at once, as in the fastest tenth, our own work shows.
+    """
     bare: list[float] = []
     ours: list[float] = []
     with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as db:
@@ -109,7 +112,8 @@ async def write_ratio(folder: Path, count: int = 300) -> float:
                 started = time.perf_counter()
                 await provider.write(request)
                 ours.append(time.perf_counter() - started)
-    return statistics.median(ours) / statistics.median(bare)
+    fastest = count // 10
+    return statistics.median(ours) / statistics.median(bare), sorted(ours)[fastest] / sorted(bare)[fastest]
 
 
 def word(ratio: float, limit: float | None) -> str:
@@ -147,8 +151,11 @@ def run(folder: Path, sizes: list[int], calls: int) -> None:
                 print(f"{'':16} warm recall grew {grown:.2f} times: {word(grown, GROWTH_LIMIT)}")
     print(memory.shown(*memory.measure(anyio.run(filled, folder, sizes[-1]))))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        ratio = anyio.run(write_ratio, Path(scratch))
-    print(f"a durable write at the provider: {ratio:.2f} x a bare one-row transaction; {word(ratio, WRITE_LIMIT)}")
+        ratio, fastest = anyio.run(write_ratios, Path(scratch))
+    print(
+        f"a durable write at the provider: {ratio:.2f} x a bare one-row transaction; {word(ratio, WRITE_LIMIT)}; "
+        f"{fastest:.2f} x in the fastest tenth"
+    )
 
 
 def main() -> None:
