@@ -14,7 +14,7 @@ Launch = Callable[..., Session]
 
 
 @contextmanager
-def _servers(folder: Path) -> Generator[Launch]:
+def servers_in(folder: Path) -> Generator[Launch]:
     numbers = count(1)
     sessions: list[Session] = []
 
@@ -34,12 +34,12 @@ def _servers(folder: Path) -> Generator[Launch]:
 @pytest.fixture
 def launch(tmp_path: Path) -> Iterator[Launch]:
     """Servers on the store `memory.db` in the test's own folder, which is their home and working directory."""
-    with _servers(tmp_path) as servers:
+    with servers_in(tmp_path) as servers:
         yield servers
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """One server for every test of a module that asks what needs no fresh one."""
-    with _servers(tmp_path_factory.mktemp("shared")) as servers:
+    with servers_in(tmp_path_factory.mktemp("shared")) as servers:
         yield servers().ready()

@@ -1,11 +1,15 @@
 """Any question finds what it should, and none is an error."""
 
+from itertools import product
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from .conftest import Launch
 from .session import Session
+from .stocked import stock
 
 pytestmark = pytest.mark.process
 
@@ -102,3 +106,34 @@ def test_any_actor_id_has_a_memory_of_its_own(launch: Launch) -> None:
         assert not written.is_error, written.text
     for number, server in enumerate(servers):
         assert server.recall("Helix") == server.recall() == [f"actor number {number} uses Helix"]
+
+
+def test_a_question_shows_nothing_that_it_does_not_name(launch: Launch, tmp_path: Path) -> None:
+    """E9: of a thousand facts, only those about a person or a thing that is asked about."""
+    people = [
+        f"{first}{second}" for first, second in product(("Mar", "Jo", "Ai", "Kof", "Le"), ("ta", "nas", "ko", "i"))
+    ]
+    things = [f"{first} {second}" for first in ("red", "blue", "old", "new", "big") for second in "ABCDEFGHIJ"]
+    pairs = list(product(people, things))
+    assert len(pairs) == 1000
+    facts = ((f"{who} {what}", f"{who} repaired the {what} engine", ()) for who, what in pairs)
+    stock(tmp_path / "memory.db", facts)
+    server = launch().ready()
+    shown = server.recall("What did Marta do?", 50)
+    assert shown
+    assert all("Marta" in fact for fact in shown)
+    assert server.recall("Is the zeppelin in the hangar?", 50) == []
+
+
+@pytest.mark.parametrize("nothing", ["", None])
+def test_an_optional_argument_filled_with_nothing_is_as_if_it_were_left_out(
+    server: Session, nothing: str | None
+) -> None:
+    """C9: models fill every field."""
+    optional = ("tags", "valid_from", "valid_to", "if_version", "digest_id")
+    written = server.call("remember", key="filled", fact="in", **dict.fromkeys(optional, nothing)).data["record"]
+    plain = server.call("remember", key="plain", fact="in").data["record"]
+    assert written.keys() == plain.keys()
+    asked = server.call("recall_digest", **dict.fromkeys(("query", "max_memories", "turn_id", "digest_id"), nothing))
+    assert asked.data["entries"] == server.call("recall_digest").data["entries"]
+    assert not server.call("forget", key="filled", id=nothing).is_error
