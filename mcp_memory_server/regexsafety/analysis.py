@@ -143,23 +143,24 @@ class _Analysis:
                 self._attempt(simplified, frozenset((look,)))
         if self._has_counts():
             self._attempt(self._compile(UNROLL_ALWAYS, exact=False), frozenset())
+        steps = self._limits.probe_steps
         if not self._is_exponential() and simplified.relaxed:
-            self._probe(probes(self._tree, self._alphabet))
+            self._probe(probes(self._tree, self._alphabet), steps)
         if self._worst is None and ways(self._tree, once=True)[0] > _MANY_WAYS:
             self._probe_explosion()
         if self._worst is None and self._doubtful:
-            self._probe(uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS))
+            self._probe(uniform_probes(self._tree, self._alphabet, _UNIFORM_ATOMS), steps // 2)
             if not simplified.relaxed and self._worst is None:
-                self._probe(probes(self._tree, self._alphabet))
+                self._probe(probes(self._tree, self._alphabet), steps // 2)
         scan = self._probe_scans() if self._worst is None and self._exhausted is None else None
         return AnalysisResult(self._worst, self._exhausted, self._alphabet, self._cost(), scan)
 
     def _is_exponential(self) -> bool:
         return self._worst is not None and self._worst.growth.exponential
 
-    def _probe(self, guesses: Iterator[Probe]) -> None:
+    def _probe(self, guesses: Iterator[Probe], steps: int) -> None:
         """Guessed attacks, each looked at closely only when a first glance shows more than linear growth."""
-        guessing = self._allow("probing", self._limits.probe_steps)
+        guessing = self._allow("probing", steps)
         # What a suspect is confirmed with must not be the rest that the guesses before it have left.
         confirming = self._allow("step counting", self._limits.confirm_steps)
         try:
@@ -176,7 +177,7 @@ class _Analysis:
 
     def _probe_scans(self) -> Confirmed | None:
         """A lookahead that runs over the rest of the subject from many starts; anything worse becomes the worst."""
-        self._probe(scanning_probes(self._tree, self._alphabet))
+        self._probe(scanning_probes(self._tree, self._alphabet), self._limits.probe_steps)
         found = self._worst
         if found is not None and found.rank <= (False, 2):
             self._worst = None

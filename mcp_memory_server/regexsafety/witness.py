@@ -9,7 +9,7 @@ from .ambiguity import Ambiguity, AmbiguityFinder, Link, Word
 from .attack import Attack
 from .automaton import SINK, Automaton
 from .budget import Budget
-from .program import NOWHERE
+from .program import NOWHERE, Op
 from .pump_search import Journey, PumpSearch
 from .threads import Threads, ThreadSimulator
 
@@ -34,6 +34,7 @@ class WitnessFinder:
         searched = ThreadSimulator(automaton, pump_budget)
         self._search = PumpSearch(automaton, finder, searched, pump_budget)
         self._pump_budget = pump_budget
+        self._ends_before_newline = Op.LAST_NEWLINE in automaton.program.ops
 
     def attacks(self, ambiguity: Ambiguity) -> Iterator[Attack]:
         """Attacks that should work, the most damaging first."""
@@ -83,6 +84,9 @@ class WitnessFinder:
             if suffix is not None and suffix not in seen:
                 seen.add(suffix)
                 yield Attack(segments, suffix)
+                if suffix and self._ends_before_newline:
+                    # Before a newline that is the last character Python's `$` holds, before another one it does not.
+                    yield Attack(segments, (*suffix, suffix[-1]))
 
     def _segmentations(self, ambiguity: Ambiguity) -> Iterator[tuple[tuple[Word, Word], ...]]:
         """One pump made of all links' words where that works, else a pump for each link."""

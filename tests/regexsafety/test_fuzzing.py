@@ -86,6 +86,9 @@ def test_a_spelled_text_is_read_back(text: str) -> None:
         # All ways of a loop are tried before the match that skips it.
         "(?:a)*(((?:[^a])*){1,3}(?:aa)+?)*(?:c)??",
         "(((\\b(?:[ab]){2})+(?:.)+?(?!c))|(?:[^a])??|(?:.)+)+(?:.)$",
+        # A newline at the end does not make Python's `$` fail, two of them do.
+        "((?:)+?^(?<!b))??(?:.)*$",
+        "((((?:b)?(?:a)?|(?:b)))+?(?:.)(?!c)){2,}$",
     ],
 )
 def test_attacks_that_were_missed_are_found(pattern: str) -> None:
