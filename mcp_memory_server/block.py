@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 from typing import Final
 
@@ -60,6 +61,8 @@ def _without_fences(line: str) -> str:
     However it is spelled: case, width, font, spacing and alphabet do not count, nor do marks, joiners, slashes and
     whatever else stands between the letters.
     """
+    if _BRACKET.search(line) is None:
+        return line
 
     def replacement(bracket: re.Match[str]) -> str:
         return "\u2039" if _names_the_fence(line, bracket.end()) else bracket[0]
@@ -96,6 +99,8 @@ def _harmless_key(key: str) -> str:
     return _shortened(_UNSAFE_IN_KEY.sub("_", harmless_text(key)), MAX_KEY_CHARS) or "_"
 
 
+# The lines of a block share a few scopes, and so do the blocks of a process.
+@lru_cache(maxsize=1024)
 def _harmless_scope(scope: str) -> str:
     return _shortened(_UNSAFE_IN_SCOPE.sub("_", harmless_text(scope)), MAX_SCOPE_CHARS) or "_"
 
