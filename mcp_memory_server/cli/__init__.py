@@ -15,7 +15,7 @@ from typing import Final
 import click
 
 from .flags import setting_flags
-from .streams import use_utf8
+from .streams import open_closed, output_fault, use_utf8
 
 _SERVING: Final = {"serve": ("serving", "Serve MCP over standard input and output; also what no command does.")}
 _MEMORIES: Final = {
@@ -89,12 +89,16 @@ def commands(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line and exit with its status."""
+    open_closed()
     use_utf8(sys.stdin, sys.stdout, sys.stderr)
     try:
         status = commands.main(prog_name="mcp-memory-server", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         status = error.exit_code
+    except OSError as error:
+        click.echo(f"Error: {output_fault(error)}", err=True)
+        status = 1
     except click.Abort:
         status = 128 + signal.SIGINT
     sys.exit(status)

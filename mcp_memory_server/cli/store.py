@@ -75,6 +75,7 @@ def _output(file: str) -> Generator[BinaryIO]:
     """Standard output, or a file that takes its name only when it is whole."""
     if file == STDIN:
         yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     target = Path(file)
     unfinished = target.with_name(f"{target.name}.{os.getpid()}.partial")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import sys
 from typing import IO, Final, TextIO
 
@@ -10,6 +12,31 @@ import click
 
 STDIN: Final = "-"
 """What stands for "read it from standard input" in place of an argument."""
+
+
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EDQUOT})
+
+
+def open_closed() -> None:
+    """Put nothing in the place of streams that the process was started without, before a file of ours takes it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nothing = os.open(os.devnull, os.O_RDWR)
+            setattr(sys, name, open(nothing, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # for good
+
+
+def output_fault(error: OSError) -> str:
+    """Say that standard output takes no more, and give up what waits for it, which would fail again at the end.
+
+    Raises:
+        OSError: it was something else.
+    """
+    if error.errno not in _NO_ROOM:
+        raise error
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
+    return f"The answer cannot be written: {error.strerror}."
 
 
 def use_utf8(*streams: TextIO) -> None:

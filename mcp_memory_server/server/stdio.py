@@ -32,6 +32,8 @@ from .state import ConnectionState
 logger = logging.getLogger(__name__)
 
 _READ_BYTES: Final = 64 * 1024
+_GRACE_S: Final = 5.0
+"""For ending in good order after a signal; longer only where nobody reads what is still to be written."""
 _NOT_UNICODE: Final = (
     "The request holds half of a surrogate pair, or bytes that are no UTF-8. Nothing was done. Send whole characters."
 )
@@ -61,6 +63,9 @@ async def _cancel_on_signal(scope: anyio.CancelScope, caught: list[signal.Signal
     try:
         with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
             async for number in signals:
+                if not caught:
+                    # A client that takes no more answers holds the writing thread, and nothing here can free it.
+                    _in_background(threading.Timer(_GRACE_S, os._exit, (128 + number,)))
                 caught.append(number)
                 scope.cancel()
     finally:
@@ -68,6 +73,12 @@ async def _cancel_on_signal(scope: anyio.CancelScope, caught: list[signal.Signal
         # running, and the process with them.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _exit_at_once)
+
+
+def _in_background(thread: threading.Thread) -> None:
+    """Start a thread that the end of the process does not wait for."""
+    thread.daemon = True
+    thread.start()
 
 
 def _exit_at_once(number: int, _: object) -> None:
@@ -103,7 +114,7 @@ async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
         except (*_CLOSED, anyio.RunFinishedError, RuntimeError, OSError):
             pass  # nobody listens any more
 
-    threading.Thread(target=pump, name="stdin", daemon=True).start()
+    _in_background(threading.Thread(target=pump, name="stdin"))
     async with send, receive:
         yield receive
 

@@ -70,9 +70,10 @@ class Watch:
     async def subscribe(self, session: ServerSession, uri: str, scopes: Iterable[str]) -> None:
         """`resources/subscribe` of the handshake era; ends with `unsubscribe` or the connection."""
         connection = connection_of(session)
-        subscriber = self._by_connection.get(connection)
-        if subscriber is None:
+        if connection not in self._by_connection:
             await self._begin()
+        subscriber = self._by_connection.get(connection)  # asked after waiting: subscriptions may arrive together
+        if subscriber is None:
             subscriber = _Subscriber(frozenset(scopes), connection.send_resource_updated)
             self._by_connection[connection] = subscriber
             self._subscribers.append(subscriber)

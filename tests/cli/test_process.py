@@ -154,3 +154,34 @@ def test_on_a_terminal_it_says_that_it_waits_for_a_client(tmp_path: Path) -> Non
     os.close(main_end)
     os.close(terminal)
     assert out == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.parametrize("command", ["list", "export", "check-regex a"])
+def test_an_answer_that_cannot_be_written_is_one_line_of_error(tmp_path: Path, command: str) -> None:
+    run(tmp_path, "remember", "office", "Lyon")
+    done = _shell(tmp_path, f"{command} >/dev/full")
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert done.stderr.startswith(b"Error: The answer cannot be written: ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell")
+@pytest.mark.parametrize("closing", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("command", ["serve", "remember office Lyon", "remember office -"])
+def test_a_process_without_standard_streams_breaks_nothing(tmp_path: Path, command: str, closing: str) -> None:
+    done = _shell(tmp_path, f"{command} {closing}")
+    assert done.returncode in (0, 1, 2)
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert run(tmp_path, "doctor").returncode == 0
+
+
+def _shell(folder: Path, command: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m mcp_memory_server {command}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=environment(folder, PYTHONWARNINGS="ignore"),  # the SDK warns of an end without a beginning
+        cwd=folder,
+        timeout=60,
+        check=False,
+    )

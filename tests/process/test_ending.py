@@ -1,5 +1,6 @@
 """A server ends with its client, in good order."""
 
+import json
 import os
 import signal
 import subprocess
@@ -104,3 +105,31 @@ def test_a_second_signal_while_it_ends_does_not_hang_it(launch: Launch) -> None:
     for _ in range(2):
         os.kill(server.process.pid, signal.SIGINT)
     assert server.wait() == 130
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_signal_ends_a_server_whose_client_takes_no_answers(tmp_path: Path) -> None:
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    requests = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
+    requests += [{"jsonrpc": "2.0", "id": number, "method": "tools/list"} for number in range(1, 60)]
+    with (
+        (tmp_path / "log").open("wb") as log,
+        subprocess.Popen(
+            SERVER,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=environment(tmp_path, url="memory://"),
+        ) as server,
+    ):
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"".join(json.dumps(request).encode() + b"\n" for request in requests))
+        server.stdin.flush()
+        assert server.stdout.readline()
+        time.sleep(1)  # until the pipe is full
+        server.terminate()
+        try:
+            assert server.wait(15) == 143
+        finally:
+            server.kill()

@@ -53,6 +53,7 @@ def test_a_link_leads_to_the_one_store_behind_it(launch: Launch, tmp_path: Path)
     "url",
     [
         "sqlite:///a circle",
+        "sqlite:///a pipe",
         "sqlite:///a folder",
         "sqlite:///trailing/",
         "sqlite:///",
@@ -65,6 +66,7 @@ def test_a_link_leads_to_the_one_store_behind_it(launch: Launch, tmp_path: Path)
 def test_a_path_that_cannot_work_is_one_clear_error_at_start(tmp_path: Path, url: str) -> None:
     """J1: and no write that fails later."""
     (tmp_path / "a circle").symlink_to(tmp_path / "a circle")
+    os.mkfifo(tmp_path / "a pipe")
     (tmp_path / "a folder").mkdir()
     (tmp_path / "a file").write_text("something else")
     ended = subprocess.run(

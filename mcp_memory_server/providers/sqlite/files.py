@@ -72,8 +72,10 @@ def refuse_foreign(path: Path) -> None:
     """Leave a file alone that is not ours.
 
     Raises:
-        StoreUnavailable: the file is not empty and no SQLite database, or another program's.
+        StoreUnavailable: it is no regular file, or not empty and no SQLite database, or another program's.
     """
+    if not path.is_file():  # a pipe would be waited for
+        raise StoreUnavailable(f"{path} is no regular file. It was left untouched: name another file.")
     with path.open("rb") as file:
         header = file.read(100)
     if not header:
