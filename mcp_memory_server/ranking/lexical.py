@@ -31,6 +31,8 @@ _FEEDBACK_TERMS: Final = 20
 _MISSPELT: Final = 0.45
 _MISSPELT_TELLING: Final = 0.85
 _MOST_MISSPELT: Final = 16
+# In a shorter word one wrong letter leaves so few trigrams that any word shares them.
+_SHORTEST_MISSPELT: Final = 5
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,7 +74,8 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
         evidence |= related >= np.float32(_RELATED_EVIDENCE) * idf.sum()
     if not evidence.any():
         for written, *_ in query.words[:_MOST_MISSPELT]:
-            evidence |= _may_misspell(caller, written)
+            if len(written) >= _SHORTEST_MISSPELT:
+                evidence |= _may_misspell(caller, written)
     return LexicalMatch(hashes, hits, idf, words, _trigram_score(caller, query.clear), evidence)
 
 

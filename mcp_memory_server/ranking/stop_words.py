@@ -177,8 +177,8 @@ STOP_WORDS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
 # Scripts written without spaces have no words to list: these are cut out of a question before it is broken
 # into n-grams, longest first, unless nothing would be left.
 _UNSPACED: Final = """
-    什么 甚麼 什麼 怎么 怎麼 怎样 怎樣 哪里 哪裡 哪儿 哪个 哪個 哪些 为什么 為什麼 谁的 誰的 是谁 是誰
-    多少 几个 幾個 我们 我們 你们 你們 他们 他們 她们 這個 这个 那个 那個 的 了 是 在 吗 嗎 呢 吧 啊 我
+    什么 甚麼 什麼 叫什么 叫什麼 怎么 怎麼 怎样 怎樣 哪里 哪裡 哪儿 哪个 哪個 哪些 为什么 為什麼 谁的 誰的
+    是谁 是誰 多少 几个 幾個 我们 我們 你们 你們 他们 他們 她们 這個 这个 那个 那個 的 了 是 在 吗 嗎 呢 吧 啊 我
     你 您 他 她 它 谁 誰 哪 和 与 與 及 或 てください ています でしょうか ましたか ますか ですか でした
     ました ません という どんな どのような どうやって なぜ どこ いつ だれ 誰 何 なに なん どれ どの どう
     です ます する した して いる ある から まで より では には とは これ それ あれ この その あの こと

@@ -257,3 +257,10 @@ def test_threads_are_followed_within_each_of_several_blocks() -> None:
     told = {(record.block_index, record.number): record.signals["neighbours"] for record in found}
     assert told[0, 2] > told[1, 1] > 0
     assert next(iter(told)) == (0, 1)
+
+
+def test_a_short_word_that_nobody_wrote_is_no_misspelling() -> None:
+    """In four letters one error leaves nothing to tell by: `qwer` shares half its trigrams with `answer`."""
+    texts = ["Answer in German", "Teapots are in the cupboard"]
+    assert numbers([block(texts)], "qwer zxcv") == []
+    assert numbers([block(texts)], "cupbord") == [1]
