@@ -102,8 +102,9 @@ class SignatureBlock:
 
     @cached_property
     def has_threads(self) -> bool:
-        """Whether any record tells which conversation it comes from."""
-        return any(bool(segment.threads.any()) for segment in self.segments)
+        """Whether any living record tells which conversation it comes from."""
+        parts = zip(self.segments, self.masks, strict=True)
+        return any(bool(segment.threads[mask].any()) for segment, mask in parts)
 
     @cached_property
     def threads(self) -> ThreadOrder:

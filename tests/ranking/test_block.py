@@ -103,3 +103,12 @@ def test_vectors_of_another_dimension_count_as_absent() -> None:
     segment: Segment = block.segments[0]
     assert segment.vectors.shape == (2, 4)
     assert segment.vector_lengths.tolist()[0] == 0
+
+
+def test_a_thread_whose_records_are_all_gone_changes_nothing() -> None:
+    kept = row(1, "Anna likes green tea")
+    with_thread = SignatureBlock.from_rows([row(0, "Anna likes green tea", origin_thread="t"), kept])
+    question = Question("does Anna drink tea?", NOW)
+    assert rank([with_thread.with_changes((), [0])], question, 5) == rank(
+        [SignatureBlock.from_rows([kept])], question, 5
+    )

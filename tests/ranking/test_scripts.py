@@ -81,7 +81,7 @@ def test_part_of_a_long_run_without_spaces_is_enough() -> None:
 
 
 def test_what_a_thing_is_called_is_asked_about_the_thing() -> None:
-    assert found("她养了一只橘色的猫", "她的猫叫什么名字？")
+    assert found("她养了一只黑白相间的狗", "她的狗叫什么名字？")
 
 
 @pytest.mark.parametrize(
