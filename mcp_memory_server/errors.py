@@ -6,6 +6,7 @@
     ├── Refused (PermissionError)        refused            no: policy says who may
     ├── Conflict                         conflict           after reading the current version
     ├── ConfigurationError               configuration      after correcting the setting
+    ├── EmbedderUnavailable              embedder_unavailable  later: meanwhile words alone rank
     └── StoreError
         ├── StoreBusy                    store_busy         yes, as it stands
         ├── StoreUnavailable             store_unavailable  after the store is reachable again
@@ -103,6 +104,12 @@ class ConfigurationError(MemoryServerError):
     """A setting cannot work. The message names the setting and what would."""
 
     code = "configuration"
+
+
+class EmbedderUnavailable(MemoryServerError):
+    """The embedder could not be loaded or did not answer. Recall goes on by words alone."""
+
+    code = "embedder_unavailable"
 
 
 class StoreError(MemoryServerError):

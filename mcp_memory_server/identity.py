@@ -72,6 +72,12 @@ def tenant_scope(tenant_id: str) -> str:
     return f"tenant:{encode_name(tenant_id)}"
 
 
+def journal_name(actor: Actor) -> str:
+    """Whose journal an actor's digests are in: two tenants may well have an actor of the same id."""
+    own = actor_scope(actor)
+    return own if actor.tenant_id is None else f"{own} {tenant_scope(actor.tenant_id)}"
+
+
 def is_own_scope(actor: Actor, scope: str) -> bool:
     """Whether facts at `scope` touch nobody else's prompt: `actor:<id>` and its projects."""
     own = actor_scope(actor)

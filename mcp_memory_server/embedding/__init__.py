@@ -7,14 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .base import Embedder, EmbedderUnavailable, Kind, TokenEmbedder, TokenVectors, gives_tokens
+    from .base import Embedder, Kind, TokenEmbedder, TokenVectors, gives_tokens
     from .calibration import Relevance
     from .encoding import EncodedVectors, embedded_text, encode_question, encode_records
     from .opening import check_embedder_setting, open_embedder
 
 __all__ = [
     "Embedder",
-    "EmbedderUnavailable",
     "EncodedVectors",
     "Kind",
     "Relevance",
@@ -30,7 +29,6 @@ __all__ = [
 
 _HOMES: Final = {
     "Embedder": "base",
-    "EmbedderUnavailable": "base",
     "EncodedVectors": "encoding",
     "Kind": "base",
     "Relevance": "calibration",

@@ -10,18 +10,12 @@ from typing import Literal, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from mcp_memory_server.errors import MemoryServerError
+from mcp_memory_server.errors import EmbedderUnavailable
 
 from .calibration import Relevance
 
 Kind = Literal["query", "passage"]
 """Some models read a question and a stored text differently, by a prefix or a prompt."""
-
-
-class EmbedderUnavailable(MemoryServerError):
-    """The embedder could not be loaded or did not answer. Recall goes on by words alone."""
-
-    code = "embedder_unavailable"
 
 
 def missing(packages: str) -> EmbedderUnavailable:

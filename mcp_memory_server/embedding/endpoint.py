@@ -10,7 +10,9 @@ import httpx2
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import EmbedderUnavailable, Kind
+from mcp_memory_server.errors import EmbedderUnavailable
+
+from .base import Kind
 from .calibration import relevance_of
 from .sample import sample_sentences
 

@@ -8,7 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import EmbedderUnavailable, Kind, missing
+from mcp_memory_server.errors import EmbedderUnavailable
+
+from .base import Kind, missing
 from .calibration import relevance_of
 from .sample import sample_sentences
 

@@ -10,7 +10,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import EmbedderUnavailable, Kind, TokenVectors, missing
+from mcp_memory_server.errors import EmbedderUnavailable
+
+from .base import Kind, TokenVectors, missing
 from .calibration import relevance_of
 from .projection import TokenProjection
 from .sample import sample_sentences

@@ -25,8 +25,7 @@ async def complete(
     if argument.name == "scope":
         candidates = await service.scopes(context)
     elif argument.name in ("id", "query"):
-        offered = await service.offer(context, max_memories=MAX_MEMORIES_CEILING)
-        entries = offered.digest.entries
+        entries = (await service.peek(context, MAX_MEMORIES_CEILING)).entries
         candidates = [entry.id if argument.name == "id" else entry.key for entry in entries]
     typed = argument.value.casefold()
     matching = [value for value in candidates if value.casefold().startswith(typed)]

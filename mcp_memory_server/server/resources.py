@@ -134,7 +134,6 @@ async def _stats(service: MemoryService, context: RequestContext, address: Addre
         "versions": stats.versions,
         "by_kind": dict(stats.by_kind),
         "by_status": dict(stats.by_status),
-        "pending_erasures": stats.pending_erasures,
     }
     if stats.last_write is not None:
         shown["last_write"] = stats.last_write

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from mcp_memory_server.block import render_block
+from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import RequestContext, ScopeResolver
 from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, Stats, VectorCount
 from mcp_memory_server.records import MemoryRecord
@@ -17,7 +18,7 @@ from .browse import Page
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
-from .offer import Offered, OfferRequest, offer, read_ahead
+from .offer import Offered, OfferRequest, offer, peek, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
 from .wiring import Limits, Wiring
@@ -106,6 +107,10 @@ class MemoryService:
     ) -> Offered:
         """The digest for this turn; see `offer.offer` and `OfferRequest`."""
         return await offer(self._wiring, context, OfferRequest(query, max_memories, turn_id, digest_id))
+
+    async def peek(self, context: RequestContext, max_memories: int) -> MemoryDigest:
+        """See `offer.peek`."""
+        return await peek(self._wiring, context, max_memories)
 
     async def read_ahead(self, context: RequestContext) -> None:
         """See `offer.read_ahead`."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, as_entry, resolve_digest
 from mcp_memory_server.errors import InvalidInput, NotFound
-from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.identity import RequestContext, journal_name
 from mcp_memory_server.providers.base import (
     HistoryProvider,
     JournaledDigest,
@@ -58,7 +58,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     if request.digest_id is not None:
         return await _replay(wiring, await journaled_digest(wiring, context, request.digest_id))
     if request.turn_id is not None:
-        shown = await wiring.journal.find(JournalLookup(context.actor.id, turn_id=request.turn_id))
+        shown = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
         if shown is not None:
             return await _replay(wiring, shown)
 
@@ -72,7 +72,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     journaled = await wiring.journal.write(entry, query or None)
     if journaled:
         # Another process may have answered the same turn meanwhile: then its answer stands.
-        first = await wiring.journal.find(JournalLookup(context.actor.id, turn_id=request.turn_id))
+        first = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
         if first is not None and first.digest_id != digest.digest_id:
             return await _replay(wiring, first)
     return Offered(digest, journaled)
@@ -104,6 +104,11 @@ async def _resolve(wiring: Wiring, scopes: tuple[str, ...], query: str, limit: i
     )
 
 
+async def peek(wiring: Wiring, context: RequestContext, max_memories: int) -> MemoryDigest:
+    """What applies to the request, for looking something up in it: shown to nobody as a turn, so not journaled."""
+    return await _resolve(wiring, tuple(await wiring.resolver.resolve(context)), "", max_memories)
+
+
 async def read_ahead(wiring: Wiring, context: RequestContext) -> None:
     """Have the store and the embedder load what the first question of this caller will need. Nothing is journaled."""
     if can_search(wiring.provider):
@@ -118,7 +123,7 @@ async def journaled_digest(wiring: Wiring, context: RequestContext, digest_id: s
     Raises:
         NotFound: unknown, pruned and foreign ids get the same error.
     """
-    found = await wiring.journal.find(JournalLookup(context.actor.id, digest_id=digest_id))
+    found = await wiring.journal.find(JournalLookup(journal_name(context.actor), digest_id=digest_id))
     if found is None:
         raise NotFound("digest", digest_id, "Call recall_digest without digest_id for a current one.")
     return found
@@ -128,7 +133,7 @@ def _journal_entry(context: RequestContext, digest: MemoryDigest, turn_id: str |
     assert digest.digest_id is not None
     return JournaledDigest(
         digest_id=digest.digest_id,
-        actor_id=context.actor.id,
+        actor_id=journal_name(context.actor),
         at=at,
         scopes=digest.scopes,
         entries=tuple(_reference(entry) for entry in digest.entries),

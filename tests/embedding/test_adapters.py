@@ -11,9 +11,9 @@ import httpx2
 import numpy as np
 import pytest
 
-from mcp_memory_server.embedding import EmbedderUnavailable, gives_tokens, open_embedder
+from mcp_memory_server.embedding import gives_tokens, open_embedder
 from mcp_memory_server.embedding.endpoint import EndpointEmbedder
-from mcp_memory_server.errors import ConfigurationError
+from mcp_memory_server.errors import ConfigurationError, EmbedderUnavailable
 
 from .bag_of_words import BagOfWords
 
@@ -35,7 +35,8 @@ def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:
 def test_an_adapter_without_its_library_names_the_extra(kind: str, library: str) -> None:
     program = (
         f"import sys; sys.modules[{library!r}] = None\n"
-        "from mcp_memory_server.embedding import EmbedderUnavailable, open_embedder\n"
+        "from mcp_memory_server.embedding import open_embedder\n"
+        "from mcp_memory_server.errors import EmbedderUnavailable\n"
         f"try: open_embedder('{kind}:some-model')\n"
         "except EmbedderUnavailable as error: print(error)"
     )

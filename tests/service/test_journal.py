@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from mcp_memory_server.errors import InvalidInput, NotFound, StoreBusy
+from mcp_memory_server.identity import journal_name
 from mcp_memory_server.providers.base import Group, JournaledDigest, JournalLookup
 from mcp_memory_server.service import MemoryService, Retention
 from tests.people import ANN
@@ -106,8 +107,8 @@ async def test_the_journal_is_pruned_by_age_and_count() -> None:
     await old.offer(ANN, turn_id="long ago")
     kept = MemoryService(provider, retention=Retention(days=30, digests=1))
     await kept.offer(ANN, turn_id="now")
-    assert await provider.store.journaled(JournalLookup("ann", turn_id="long ago")) is None
-    assert await provider.store.journaled(JournalLookup("ann", turn_id="now")) is not None
+    assert await provider.store.journaled(JournalLookup(journal_name(ANN.actor), turn_id="long ago")) is None
+    assert await provider.store.journaled(JournalLookup(journal_name(ANN.actor), turn_id="now")) is not None
 
 
 @pytest.mark.parametrize("half", ["\ud800", "what of \udfff?"])

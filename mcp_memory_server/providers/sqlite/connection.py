@@ -89,6 +89,10 @@ def _transaction(begin: str, work: Work[T]) -> Work[T]:
     return run
 
 
+def _fold_log(db: sqlite3.Connection) -> None:
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+
+
 class Database:
     """The store's file, opened. Use `open_database`."""
 
@@ -99,6 +103,7 @@ class Database:
         self._writer: _Connection | None = None
         self._reader: _Connection | None = None
         self._identity: tuple[int, int] | None = None
+        self._log_identity: tuple[int, int] | None = None
         self._opening = anyio.Lock()
         self._closed = False
         self._mended_epoch = -1
@@ -121,6 +126,7 @@ class Database:
         return await self._run(work, writing=True)
 
     async def _run(self, work: Work[T], *, writing: bool) -> T:
+        folded = False
         with mapped_errors(self.path, self.busy_timeout_s):
             while True:
                 if self._writer is None or self._reader is None:
@@ -133,6 +139,11 @@ class Database:
                 except _Exchanged:
                     await self._reopen(since=epoch)
                 except sqlite3.DatabaseError as error:
+                    if _primary_code(error) == sqlite3.SQLITE_FULL and not folded:
+                        # The log may hold the room that is missing: forgetting must work on a full disk.
+                        folded = True
+                        await connection.run(_fold_log)
+                        continue
                     if _primary_code(error) not in _DAMAGE or epoch == self._mended_epoch:
                         raise
                     logger.error("the store %s is damaged; saving what can be read", self.path)
@@ -192,13 +203,17 @@ class Database:
                     raise StoreUnavailable(f"The memory store {self.path} is closed.")
                 if self.epoch != seen:
                     return  # another task did it meanwhile
-                if self._identity is not None and not damaged:
-                    logger.warning("the store %s was exchanged or removed while open; opening it anew", self.path)
+                exchanged = self._identity is not None and not damaged
                 await self._disconnect()
+                if exchanged:
+                    logger.warning("the store %s was exchanged or removed while open; opening it anew", self.path)
+                    files.set_log_aside(self.path, self._log_identity)
                 await anyio.to_thread.run_sync(self._prepare_file, damaged)
                 self._writer = await self._connect()
                 self._reader = await self._connect()
                 self._identity = files.identity(self.path)
+                await self._reader.run(migrate.schema_version)  # the log is there once something was read
+                self._log_identity = files.identity(files.log_of(self.path))
                 self.epoch += 1
 
     def _prepare_file(self, damaged: bool) -> None:

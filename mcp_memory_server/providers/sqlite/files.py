@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import struct
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -110,6 +111,25 @@ def is_truncated(path: Path) -> bool:
 def companions(path: Path) -> list[Path]:
     """The log and shared-memory files that belong to the store."""
     return [path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")]
+
+
+def log_of(path: Path) -> Path:
+    """The write-ahead log that belongs to the store at `path`."""
+    return path.with_name(path.name + "-wal")
+
+
+def set_log_aside(path: Path, identity_of_old: tuple[int, int] | None) -> None:
+    """Keep the log of a store that was exchanged from being laid over the file that stands there now.
+
+    SQLite goes by the name alone. The log is kept like a damaged copy: it may hold what was not folded in yet. One
+    of another identity belongs to the new file, which another process has opened already.
+    """
+    log = log_of(path)
+    if identity_of_old is not None and identity(log) == identity_of_old:
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        kept = damaged_copy_name(path, stamp)
+        log.replace(kept.with_name(kept.name + "-wal"))
+        path.with_name(path.name + "-shm").unlink(missing_ok=True)
 
 
 def damaged_copies(path: Path) -> list[Path]:
