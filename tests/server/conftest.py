@@ -22,6 +22,12 @@ def connect(request: pytest.FixtureRequest) -> Connect:
     return partial(_client, request.param)
 
 
+@pytest.fixture
+def connect_legacy() -> Connect:
+    """As `connect`, for what only the handshake era has."""
+    return partial(_client, "legacy")
+
+
 def _client(era: Any, service: MemoryService, *, message_handler: Any = None, **options: Any) -> Client:
     options.setdefault("actor", ANN.actor)
     return Client(build_server(service, **options), mode=era, message_handler=message_handler)
