@@ -15,8 +15,8 @@ pytestmark = pytest.mark.process
 INSPECTOR = shutil.which("mcp-inspector")
 if INSPECTOR is None:
     if os.environ.get("CI"):
-        raise RuntimeError("CI must have the Inspector on its path: npm ci --prefix .ci/node")
-    pytest.skip("needs mcp-inspector on the path: npm ci --prefix .ci/node", allow_module_level=True)
+        raise RuntimeError("CI must have the Inspector on its path: npm install --prefix .ci/node")
+    pytest.skip("needs mcp-inspector on the path: npm install --prefix .ci/node", allow_module_level=True)
 
 ERAS = ("legacy", "modern", "auto")
 
