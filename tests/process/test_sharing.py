@@ -26,11 +26,11 @@ def test_processes_that_write_at_once_lose_nothing(launch: Launch) -> None:
     servers = [launch() for _ in range(4)]
     facts = [dict(numbered(f"server {number}", 25)) for number in range(4)]
     for server in servers:
-        server.ready()
-    writes = [
-        {server.begin("remember", key=key, fact=fact): key for key, fact in mine.items()}
-        for server, mine in zip(servers, facts, strict=True)
-    ]
+        server.ready().call("recall_digest", query="what is loaded at first use is there now")
+    writes: list[dict[int, str]] = [{} for _ in servers]
+    for turn in zip(*(mine.items() for mine in facts), strict=True):
+        for server, sent, (key, fact) in zip(servers, writes, turn, strict=True):
+            sent[server.begin("remember", key=key, fact=fact)] = key
     answers = [acknowledged(server, sent) for server, sent in zip(servers, writes, strict=True)]
     assert overlap(answers)
     fresh = launch().ready()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -66,12 +65,22 @@ def test_hostile_patterns_are_answered(name: str, flags: str, dialect: Dialect) 
     assert time.process_time() - begun < _HANG_S
 
 
+# The peak of this process alone: what getrusage tells on Linux includes the process that started it.
+_PEAK_BYTES = """
+import re, resource, sys
+try:
+    status = open("/proc/self/status").read()
+    print(int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) * 1024)
+except OSError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+
+
 def test_hostile_patterns_fit_into_two_hundred_megabytes() -> None:
     script = (
-        "import json, resource, sys\n"
+        "import json, sys\n"
         "from mcp_memory_server.regexsafety import check_pattern\n"
-        "for pattern in json.load(sys.stdin): check_pattern(pattern)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "for pattern in json.load(sys.stdin): check_pattern(pattern)\n" + _PEAK_BYTES
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
@@ -80,9 +89,7 @@ def test_hostile_patterns_fit_into_two_hundred_megabytes() -> None:
         text=True,
         check=True,
     )
-    unit = 1 if sys.platform == "darwin" else 1024
-    assert int(done.stdout) * unit < 200 * 2**20
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 0
+    assert 2**20 < int(done.stdout) < 200 * 2**20
 
 
 def test_a_deep_call_stack_is_no_obstacle() -> None:
