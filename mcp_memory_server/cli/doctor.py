@@ -67,6 +67,9 @@ async def _examine(settings: Settings) -> _Report:
         async with open_service(settings) as service:
             report.store["provider"] = service.provider.capabilities.provider
             report.add(await service.examine())
+            if settings.embedder is not None:
+                count = await service.vectors()
+                report.store["records_with_vectors"] = count.embedded
     except ConfigurationError:
         raise
     except NotSupported as error:

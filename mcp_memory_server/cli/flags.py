@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Final = (
     # (setting, placeholder, help). Values are checked by `config.load_settings`, whatever source they have. The
     # one secret has no flag: other users of a machine can read command lines.
-    ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://."),
+    ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://; an absolute path has four slashes."),
     ("actor", "NAME", "On whose behalf to act; default: the operating-system user."),
     ("tenant", "ID", "The organisation of the actor."),
     ("project", "NAME", "The project to work in."),

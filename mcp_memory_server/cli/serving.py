@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from contextlib import aclosing
@@ -58,6 +59,12 @@ def demo_command(ctx: click.Context) -> None:
                 else:
                     view(scene)
 
-    anyio.run(play)
+    try:
+        anyio.run(play)
+    except BaseExceptionGroup as group:
+        _, other = group.split(BrokenPipeError)
+        if other is not None:
+            raise
+        raise BrokenPipeError(errno.EPIPE, "nobody reads any more") from None
     if as_json:
         click.echo(json.dumps({"scenes": shown}, ensure_ascii=False))

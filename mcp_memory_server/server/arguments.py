@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from mcp_memory_server.errors import InvalidInput, Problem, echo
+from mcp_memory_server.errors import Problem, echo
 
 from .schemas import Schema
 
@@ -20,11 +20,11 @@ class _Unusable(Exception):
     """The value does not fit; the message completes "argument ..."."""
 
 
-def read_arguments(schema: Schema, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The arguments that were given, in the types that `schema` names; absent optional ones are left out.
+def read_arguments(schema: Schema, given: Mapping[str, Any] | None) -> tuple[dict[str, Any], list[Problem]]:
+    """The arguments that can be read, in the types that `schema` names, and what is wrong with the others.
 
-    Raises:
-        InvalidInput: naming every missing, unknown and wrong argument, with the limit that it broke.
+    Absent optional ones are left out. Every missing, unknown and wrong argument is a problem of its own, with the
+    limit that it broke.
     """
     properties: dict[str, Schema] = schema["properties"]
     required: list[str] = schema["required"]
@@ -43,9 +43,7 @@ def read_arguments(schema: Schema, given: Mapping[str, Any] | None) -> dict[str,
                 problems.append(Problem(name, str(error)))
         elif name in required:
             problems.append(Problem(name, "is required"))
-    if problems:
-        raise InvalidInput(*problems)
-    return values
+    return values, problems
 
 
 def _string(value: object, schema: Schema) -> str:

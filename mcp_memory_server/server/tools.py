@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import mcp_types as types
 
 from mcp_memory_server.digest import Override
-from mcp_memory_server.errors import echo
+from mcp_memory_server.errors import InvalidInput, Problem, echo
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.records import MAX_KEY_CHARS, MAX_TAGS, visible_line
 from mcp_memory_server.service import MemoryService, Offered, Remembered
+from mcp_memory_server.service.remember import problems_of
 from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
 
 from .arguments import read_arguments
@@ -27,11 +28,15 @@ _ID: Final = {"type": "string", "maxLength": 200}
 
 @dataclass(frozen=True, slots=True)
 class ServedTool:
-    """A tool's definition and its handler. `writes` tells whether subscribers may have something to hear."""
+    """A tool's definition and its handler. `writes` tells whether subscribers may have something to hear.
+
+    `further_problems` looks at arguments of the right types for what the schema cannot say.
+    """
 
     definition: types.Tool
     handler: Handler
     writes: bool
+    further_problems: Callable[[MemoryService, Mapping[str, Any]], Sequence[Problem]] = lambda service, given: ()
 
 
 def _text(text: str) -> list[types.ContentBlock]:
@@ -98,6 +103,10 @@ async def _remember(service: MemoryService, context: RequestContext, given: dict
     return types.CallToolResult(content=_text(_remembered_text(done)), structured_content=structured)
 
 
+def _remember_problems(service: MemoryService, given: Mapping[str, Any]) -> Sequence[Problem]:
+    return problems_of(given, service.limits.max_fact_chars)
+
+
 def _override(value: Override) -> dict[str, str]:
     return {"scope": value.scope, "text": value.text, "author": value.author}
 
@@ -110,6 +119,11 @@ def _remembered_text(done: Remembered) -> str:
     ]
     if done.previous is not None:
         lines.append("The fact it replaced is kept in its history.")
+        if done.previous.origin.author == "human" and record.origin.author == "agent":
+            lines.append("It was stated by a person and is now your note: tell the user.")
+    if done.outranked_by:
+        scopes = ", ".join(value.scope for value in done.outranked_by)
+        lines.append(f"It does not take effect here: the key is answered more narrowly at {scopes}. Tell the user.")
     if done.overrides:
         scopes = ", ".join(value.scope for value in done.overrides)
         lines.append(f"It overrides a wider value at {scopes}: tell the user that their setting differs.")
@@ -209,7 +223,9 @@ def served_tools(service: MemoryService, project: str | None) -> dict[str, Serve
     """The tools that the provider's capabilities allow, by name, in the order of the list."""
     tools = [ServedTool(_recall_tool(service), _recall, writes=False)]
     if service.writable:
-        tools.insert(0, ServedTool(_remember_tool(service, project), _remember, writes=True))
+        tools.insert(
+            0, ServedTool(_remember_tool(service, project), _remember, writes=True, further_problems=_remember_problems)
+        )
     tools.append(ServedTool(_forget_tool(service.writable), _forget, writes=True))
     tools.append(ServedTool(check_tool(), schema_checker(), writes=False))
     return {tool.definition.name: tool for tool in tools}
@@ -227,7 +243,9 @@ async def call_tool(
         return tool_error(f"There is no tool {echo(params.name)}. There are: {', '.join(_names(tools))}.", "not_found")
 
     async def run() -> types.CallToolResult:
-        given = read_arguments(tool.definition.input_schema, params.arguments)
+        given, problems = read_arguments(tool.definition.input_schema, params.arguments)
+        if problems:  # name at once what the use case would find in the rest
+            raise InvalidInput(*problems, *tool.further_problems(service, given))
         return await tool.handler(service, identify(), given)
 
     return await as_tool_result(params.name, run)

@@ -164,6 +164,10 @@ class MemoryService:
         """See `browse.everything_at`."""
         return browse.everything_at(self._wiring, scope)
 
+    async def vectors(self) -> VectorCount:
+        """How many records have vectors of the configured embedder; see `embeddings.Embeddings.count`."""
+        return await self._wiring.embeddings.count()
+
     async def reindex(self) -> AsyncGenerator[VectorCount]:
         """Give every record vectors of the configured embedder; yields how far it has come, first and after a batch.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar
 import anyio
 
 from mcp_memory_server.background import run_forsakable, running_beside
-from mcp_memory_server.errors import MemoryServerError, NotSupported, StoreError
+from mcp_memory_server.errors import EmbedderUnavailable, MemoryServerError, NotSupported, StoreError
 from mcp_memory_server.providers.base import (
     EmbeddedQuery,
     MemoryProvider,
@@ -55,6 +55,7 @@ class Embeddings:
         self._opening = False
         self._announced = False
         self._not_before = 0.0
+        self._fault: str | None = None
         self._wanted = anyio.Event()
 
     @property
@@ -114,13 +115,16 @@ class Embeddings:
         """How far embedding has come.
 
         Raises:
-            NotSupported: no embedder is configured, it cannot be loaded, or the provider holds no vectors.
+            NotSupported: no embedder is configured, or the provider holds no vectors.
+            EmbedderUnavailable: it cannot be loaded, with the reason.
         """
         if self._provider is None or not self.configured:
-            raise NotSupported("this store", "be reindexed", "Set an embedder, and use a store that holds vectors.")
+            raise NotSupported(
+                "the store", "hold vectors", "Configure an embedder (see docs/recall.md), or another store."
+            )
         embedder = await self._loaded()
         if embedder is None:
-            raise NotSupported("this embedder", "be loaded", "The log says why; correct the setting embedder.")
+            raise EmbedderUnavailable(self._fault or "The embedder is still loading. Try again in a moment.")
         return await self._provider.count_vectors(embedder.id)
 
     async def _loaded(self) -> Embedder | None:
@@ -154,6 +158,7 @@ class Embeddings:
             return work()
         except MemoryServerError as error:
             self._not_before = time.monotonic() + _RETRY_AFTER_S
+            self._fault = str(error)
             logger.warning("the embedder is unavailable, recall goes on by words: %s", error)
             return None
 

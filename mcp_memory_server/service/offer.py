@@ -21,7 +21,7 @@ from mcp_memory_server.providers.base import (
     can_search,
     has_history,
 )
-from mcp_memory_server.records import refuse_surrogates
+from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
@@ -87,21 +87,31 @@ def _limit(wiring: Wiring, request: OfferRequest) -> int:
 
 
 async def _resolve(wiring: Wiring, scopes: tuple[str, ...], query: str, limit: int) -> MemoryDigest:
-    provider = wiring.provider
+    provider, now = wiring.provider, wiring.now()
     if query and can_search(provider):
         embedded = await wiring.embeddings.question(query)
-        hits = await provider.search(SearchRequest(scopes, query, limit, wiring.now(), embedded))
-        digest = resolve_digest((hit.record for hit in hits), scopes, limit, ranked=True)
+        hits = await provider.search(SearchRequest(scopes, query, limit, now, embedded))
+        digest = resolve_digest((hit.record for hit in hits if _holds(hit.record, now)), scopes, limit, ranked=True)
         if not wiring.embeddings.configured:
             return digest
         return digest.model_copy(update={"signals": {"embedder": "used" if embedded else "unavailable"}})
     listing = await provider.list(ListRequest(scopes, limit=limit))
-    digest = resolve_digest(listing.records, scopes, limit)
-    shown = len(digest.entries)
-    pinned = sum(entry.pinned for entry in digest.entries)
+    holding = [record for record in listing.records if _holds(record, now)]
+    digest = resolve_digest(holding, scopes, limit)
+    # Of the keys beyond the listed ones nobody has looked which hold now: they count as omitted.
+    expired = {record.key for record in listing.records} - {record.key for record in holding}
+    expired_pins = {record.key for record in listing.records if record.pinned} & expired
+    shown = len(digest.entries) + len(expired)
+    pinned = sum(entry.pinned for entry in digest.entries) + len(expired_pins)
     return digest.model_copy(
         update={"omitted": max(listing.keys - shown, 0), "pinned_omitted": max(listing.pinned_keys - pinned, 0)}
     )
+
+
+def _holds(record: MemoryRecord, now: str) -> bool:
+    """Whether the fact is true now, as far as it says when it is."""
+    begun = record.valid_from is None or record.valid_from <= now
+    return begun and (record.valid_to is None or record.valid_to > now)
 
 
 async def peek(wiring: Wiring, context: RequestContext, max_memories: int) -> MemoryDigest:

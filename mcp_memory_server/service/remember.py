@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypedDict, TypeVar
+from typing import Any, Literal, TypedDict
 
 from mcp_memory_server.digest import Override
 from mcp_memory_server.errors import InvalidInput, NotSupported, Problem
@@ -33,8 +33,6 @@ from mcp_memory_server.similarity import similar_keys
 
 from .offer import journaled_digest
 from .wiring import Wiring
-
-T = TypeVar("T")
 
 Where = Literal["everywhere", "project"]
 
@@ -72,8 +70,8 @@ class RememberOptions(TypedDict, total=False):
 class Remembered:
     """What became of a write.
 
-    `overrides` are the wider answers that the record now outranks; `similar_keys` are other keys that look like
-    the same question.
+    `overrides` are the wider answers that the record now outranks, `outranked_by` the narrower ones that stand
+    before it here; `similar_keys` are other keys that look like the same question.
     """
 
     status: WriteStatus
@@ -81,6 +79,7 @@ class Remembered:
     previous: MemoryRecord | None
     overrides: tuple[Override, ...]
     similar_keys: tuple[str, ...]
+    outranked_by: tuple[Override, ...] = ()
 
 
 async def remember(wiring: Wiring, context: RequestContext, request: RememberRequest) -> Remembered:
@@ -127,11 +126,11 @@ async def write_at(  # noqa: PLR0913  # the request, and who decides what about 
     provider = _writing(wiring)
     write_verdict(context.actor, scopes, scope, author, elevated).require()
     draft = _draft(wiring, context, request, check_scope(scope), author)
-    beaten = await _wider_answers(wiring, scopes, scope, draft.key)
+    narrower, wider = await _answers_elsewhere(wiring, scopes, scope, draft.key)
     written = await provider.write(draft)
     wiring.embeddings.poke()
     similar = await _similar(wiring, scopes, draft) if written.status == "stored" else ()
-    return Remembered(written.status, written.record, written.previous, beaten, similar)
+    return Remembered(written.status, written.record, written.previous, wider, similar, narrower)
 
 
 def _writing(wiring: Wiring) -> WritingProvider:
@@ -146,29 +145,14 @@ def _draft(
     wiring: Wiring, context: RequestContext, request: RememberRequest, scope: str, author: Author
 ) -> WriteRequest:
     """The checked and normalised write; raises `InvalidInput` that names every wrong argument at once."""
-    problems: list[Problem] = []
-
-    def checked(normalise: Callable[[], T]) -> T | None:
-        try:
-            return normalise()
-        except InvalidInput as error:
-            problems.extend(error.problems)
-            return None
-
-    key = checked(lambda: normal_key(request.key))
-    text = checked(lambda: normal_text(request.fact, wiring.limits.max_fact_chars))
-    tags = checked(lambda: normal_tags(request.tags))
-    valid_from = checked(lambda: _instant("valid_from", request.valid_from))
-    valid_to = checked(lambda: _instant("valid_to", request.valid_to))
-    checked(lambda: check_validity(valid_from, valid_to))
-    if request.if_version is not None and request.if_version < 0:
-        problems.append(Problem("if_version", f"is {request.if_version}; versions begin at 1, and 0 means none yet"))
-    if problems or key is None or text is None or tags is None:
+    given = {name: getattr(request, name) for name in ("key", "fact", "tags", "valid_from", "valid_to", "if_version")}
+    values, problems = _normalised(given, wiring.limits.max_fact_chars)
+    if problems:
         raise InvalidInput(*problems)
     return WriteRequest(
         scope=scope,
-        key=key,
-        text=text,
+        key=values["key"],
+        text=values["fact"],
         origin=MemoryOrigin(
             author=author,
             thread_id=context.thread_id,
@@ -176,28 +160,68 @@ def _draft(
             actor_ref=context.actor.id,
         ),
         at=wiring.now(),
-        tags=tags,
-        valid_from=valid_from,
-        valid_to=valid_to,
+        tags=values["tags"],
+        valid_from=values.get("valid_from"),
+        valid_to=values.get("valid_to"),
         if_version=request.if_version,
     )
 
 
-def _instant(argument: str, value: str | None) -> str | None:
-    if value is None:
-        return None
+def problems_of(given: Mapping[str, Any], max_fact_chars: int) -> list[Problem]:
+    """What is wrong with those arguments of `remember` that are there, in the types that they should have."""
+    return _normalised(given, max_fact_chars)[1]
+
+
+def _normalised(given: Mapping[str, Any], max_fact_chars: int) -> tuple[dict[str, Any], list[Problem]]:
+    normalise: dict[str, Callable[[Any], Any]] = {
+        "key": normal_key,
+        "fact": lambda fact: normal_text(fact, max_fact_chars),
+        "tags": normal_tags,
+        "valid_from": lambda instant: _instant("valid_from", instant),
+        "valid_to": lambda instant: _instant("valid_to", instant),
+        "if_version": _version,
+    }
+    values: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for name, normal in normalise.items():
+        if given.get(name) is not None:
+            try:
+                values[name] = normal(given[name])
+            except InvalidInput as error:
+                problems.extend(error.problems)
+    try:
+        check_validity(values.get("valid_from"), values.get("valid_to"))
+    except InvalidInput as error:
+        problems.extend(error.problems)
+    return values, problems
+
+
+def _version(version: int) -> int:
+    if version < 0:
+        raise InvalidInput.of("if_version", f"is {version}; versions begin at 1, and 0 means none yet")
+    return version
+
+
+def _instant(argument: str, value: str) -> str:
     try:
         return canonical_instant(value)
     except ValueError as error:
         raise InvalidInput.of(argument, str(error)) from None
 
 
-async def _wider_answers(wiring: Wiring, scopes: Sequence[str], scope: str, key: str) -> tuple[Override, ...]:
-    wider = tuple(scopes[scopes.index(scope) + 1 :])
-    if not wider:
-        return ()
-    listing = await wiring.provider.list(ListRequest(wider, keys=(key,)))
-    return tuple(Override.of(record) for record in listing.records if record.scope in wider)
+async def _answers_elsewhere(
+    wiring: Wiring, scopes: Sequence[str], scope: str, key: str
+) -> tuple[tuple[Override, ...], tuple[Override, ...]]:
+    """What the key is answered with at narrower scopes than this one, and at wider ones."""
+    place = scopes.index(scope)
+    others = (*scopes[:place], *scopes[place + 1 :])
+    if not others:
+        return (), ()
+    listing = await wiring.provider.list(ListRequest(others, keys=(key,)))
+    held = [record for record in listing.records if record.scope in others]
+    narrower = tuple(Override.of(record) for record in held if scopes.index(record.scope) < place)
+    wider = tuple(Override.of(record) for record in held if scopes.index(record.scope) > place)
+    return narrower, wider
 
 
 async def _similar(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest) -> tuple[str, ...]:

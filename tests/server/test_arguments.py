@@ -8,10 +8,11 @@ from pydantic import ValidationError
 
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.providers.in_memory import InMemoryProvider
-from mcp_memory_server.server.arguments import read_arguments
+from mcp_memory_server.server import arguments
 from mcp_memory_server.server.tools import served_tools
 from mcp_memory_server.service import MemoryService
 from tests.golden_cases import golden_cases
+from tests.people import ANN
 
 from .answers import called, refused
 from .conftest import Connect
@@ -19,6 +20,14 @@ from .conftest import Connect
 SCHEMAS = {
     name: tool.definition.input_schema for name, tool in served_tools(MemoryService(InMemoryProvider()), "shop").items()
 }
+
+
+def read_arguments(schema: dict[str, Any], given: Any) -> dict[str, Any]:
+    """The arguments as a tool takes them, or the error that names the wrong ones."""
+    values, problems = arguments.read_arguments(schema, given)
+    if problems:
+        raise InvalidInput(*problems)
+    return values
 
 
 @pytest.mark.parametrize("case", golden_cases("rules.jsonl", ["input"]))
@@ -156,3 +165,25 @@ async def test_an_error_shows_at_most_80_characters_of_a_value(
         text = await refused(client, tool, **given)
     assert LONG[:81] not in text
     assert "0" * 81 not in text
+
+
+async def test_what_schema_and_use_case_find_wrong_is_named_at_once(connect: Connect, service: MemoryService) -> None:
+    async with connect(service) as client:
+        said = await refused(
+            client, "remember", key="k" * 101, fact="f" * 241, valid_from="yesterday", if_version=-2, colour="red"
+        )
+    for expected in (
+        "key has 101",
+        "fact has 241",
+        "valid_from is not",
+        "if_version must be",
+        "'colour' is no argument",
+    ):
+        assert expected in said
+
+
+async def test_a_note_over_what_a_person_stated_is_announced(connect: Connect, service: MemoryService) -> None:
+    await service.state(ANN, "office", "Works in Lyon")
+    async with connect(service) as client:
+        answer = await client.call_tool("remember", {"key": "office", "fact": "Works in Paris"})
+    assert "stated by a person" in str(answer.content)
