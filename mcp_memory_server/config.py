@@ -10,11 +10,11 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast
 
 import platformdirs
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from .errors import ConfigurationError, InvalidInput, echo
 from .identity import Actor, RequestContext, check_scope, project_scope
@@ -36,6 +36,18 @@ def _upper(value: object) -> object:
     return value.strip().upper() if isinstance(value, str) else value
 
 
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _split(value: object) -> object:
+    """Names separated by commas; a configuration file may give a list."""
+    names: object = value.split(",") if isinstance(value, str) else value
+    if isinstance(names, (list, tuple)):
+        return tuple(dict.fromkeys(str(name).strip() for name in cast("list[object]", names) if str(name).strip()))
+    return value
+
+
 def _blank_is_none(value: object) -> object:
     return (value.strip() or None) if isinstance(value, str) else value
 
@@ -47,6 +59,7 @@ def _no_booleans(value: object) -> object:
     return value
 
 
+_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 _OptionalName = Annotated[str | None, BeforeValidator(_blank_is_none)]
 _Number = BeforeValidator(_no_booleans)
 
@@ -92,6 +105,7 @@ class Settings(BaseSettings):
 
     url: str = Field(default_factory=default_url, description="a store URL such as sqlite:///~/memory.db or memory://")
     actor: str = Field(default_factory=default_actor_id, description="a name of 1 to about 190 characters")
+    roles: _Names = Field(default=(), description="roles such as memory:reviewer, separated by commas, or nothing")
     tenant: _OptionalName = Field(
         default=None, description="the id of an organisation, of at most about 190 characters, or nothing"
     )
@@ -101,6 +115,10 @@ class Settings(BaseSettings):
     max_memories: Annotated[int, _Number] = Field(default=20, ge=1, le=200, description="a whole number from 1 to 200")
     max_fact_chars: Annotated[int, _Number] = Field(
         default=240, ge=1, le=10_000, description="a whole number from 1 to 10000"
+    )
+    toolsets: _Names = Field(default=(), description="names of toolsets, separated by commas, or nothing")
+    max_sensitivity: Annotated[Literal["public", "internal", "secret"], BeforeValidator(_lower)] = Field(
+        default="internal", description="public, internal or secret"
     )
     busy_timeout_s: Annotated[float, _Number] = Field(
         default=5.0, ge=0, le=600, allow_inf_nan=False, description="seconds from 0 to 600"
@@ -172,7 +190,7 @@ class Settings(BaseSettings):
     @property
     def identity(self) -> Actor:
         """The actor on whose behalf everything runs over stdio and on the command line."""
-        return Actor(self.actor, self.tenant)
+        return Actor(self.actor, self.tenant, frozenset(self.roles))
 
     def context(self, thread_id: str | None = None) -> RequestContext:
         """A request of the configured actor in the configured project."""

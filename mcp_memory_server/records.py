@@ -88,8 +88,52 @@ class MemoryOrigin(FrozenModel):
     actor_ref: str | None = Field(default=None, exclude_if=is_absent)
 
 
+class Rule(FrozenModel):
+    """What makes a procedural record more than its text: when to follow which steps, and how often it worked.
+
+    `steps` are in order and may hold `{variables}`; of two rules that apply, the higher `priority` goes first.
+    """
+
+    condition: str
+    steps: tuple[str, ...] = ()
+    priority: int = 0
+    success_criteria: str | None = Field(default=None, exclude_if=is_absent)
+    success_count: int = Field(default=0, ge=0)
+
+
+class Episode(FrozenModel):
+    """When what an episodic record sums up took place; open where it has not ended."""
+
+    started_at: Instant
+    ended_at: Instant | None = Field(default=None, exclude_if=is_absent)
+
+
+class WorkingBlock(FrozenModel):
+    """A named slot that is shown every turn: the record's key is its label, its text the value on one line.
+
+    `value` may have several lines and holds at most `char_limit` code points. Nobody but a person changes a block
+    that is `read_only`.
+    """
+
+    value: str
+    char_limit: int = Field(ge=1)
+    read_only: bool = False
+
+
+class Insight(FrozenModel):
+    """What an inference rests on: the ids of the memories that it cites, and how far votes bear it out."""
+
+    cites: tuple[str, ...] = Field(min_length=1)
+    salience: int = 2
+
+
 class MemoryRecord(FrozenModel):
-    """One fact about one question (`key`) at one scope, with who said it. Immutable."""
+    """One fact about one question (`key`) at one scope, with who said it. Immutable.
+
+    Beside the fields of spec section 3: `derived_from` are the ids of the records that it was concluded from;
+    `held_because` says why it is quarantined; `archived_at` when maintenance set it aside; and `rule`, `episode`,
+    `working` and `insight` are what its kind adds.
+    """
 
     id: str = Field(min_length=1)
     key: str
@@ -116,6 +160,13 @@ class MemoryRecord(FrozenModel):
     predicate: str | None = Field(default=None, exclude_if=is_absent)
     object: str | None = Field(default=None, exclude_if=is_absent)
     extraction: Extraction | None = Field(default=None, exclude_if=is_absent)
+    derived_from: tuple[str, ...] = Field(default=(), exclude_if=is_absent)
+    held_because: str | None = Field(default=None, exclude_if=is_absent)
+    archived_at: Instant | None = Field(default=None, exclude_if=is_absent)
+    rule: Rule | None = Field(default=None, exclude_if=is_absent)
+    episode: Episode | None = Field(default=None, exclude_if=is_absent)
+    working: WorkingBlock | None = Field(default=None, exclude_if=is_absent)
+    insight: Insight | None = Field(default=None, exclude_if=is_absent)
 
 
 # --- normalising ------------------------------------------------------------------------------------

@@ -15,10 +15,13 @@ _SETTINGS: Final = (
     # one secret has no flag: other users of a machine can read command lines.
     ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://; an absolute path has four slashes."),
     ("actor", "NAME", "On whose behalf to act; default: the operating-system user."),
+    ("roles", "NAMES", "Roles of the actor, separated by commas, such as memory:reviewer."),
     ("tenant", "ID", "The organisation of the actor."),
     ("project", "NAME", "The project to work in."),
     ("max_memories", "N", "Facts in a digest at most, 1 to 200; default: 20."),
     ("max_fact_chars", "N", "Characters of a fact at most; default: 240."),
+    ("toolsets", "NAMES", "Further tools to serve, separated by commas; default: none."),
+    ("max_sensitivity", "LEVEL", "public, internal (default) or secret: what recall shows at most."),
     ("busy_timeout_s", "SECONDS", "How long to wait for another process's lock; default: 5."),
     ("synchronous", "LEVEL", "FULL: a write survives a power cut (default). NORMAL: it survives a crash."),
     ("log_level", "LEVEL", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),

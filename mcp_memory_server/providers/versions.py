@@ -18,6 +18,8 @@ from .base import JournaledDigest, RestoreRequest, VectorsWrite, WriteRequest, W
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
 )
+_SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episode", "working", "insight")
+"""What a record says: writing the same again changes nothing."""
 
 
 def next_version(current: MemoryRecord | None, request: WriteRequest, new_id: str) -> Written:
@@ -106,12 +108,7 @@ def check_vectors(request: VectorsWrite) -> None:
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
-    return (current.text, current.tags, current.valid_from, current.valid_to) == (
-        request.text,
-        request.tags,
-        request.valid_from,
-        request.valid_to,
-    )
+    return all(getattr(current, name) == getattr(request, name) for name in _SAID)
 
 
 def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:

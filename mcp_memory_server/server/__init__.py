@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from importlib.metadata import version
@@ -47,6 +47,7 @@ def build_server(
     actor: Actor | None = None,
     project: str | None = None,
     identify: Identify | None = None,
+    toolsets: Sequence[str] = (),
 ) -> Server[ConnectionState]:
     """A server that offers what the service's provider can do. Run it, or attach a client to it in memory.
 
@@ -55,10 +56,14 @@ def build_server(
         actor: whose requests these are when nothing else says so; the operating-system user by default.
         project: the project that requests belong to; with one, `remember` gains `where`.
         identify: who asks, from a request; replaces `actor` and `project` where callers differ.
+        toolsets: names out of `server.tools.TOOLSETS`, whose tools are offered besides the default ones.
+
+    Raises:
+        ConfigurationError: there is no toolset of one of these names.
     """
     of = actor or Actor(default_actor_id())
     who = identify or fixed_actor(of, project)
-    handlers = Handlers(service, who, served_tools(service, project))
+    handlers = Handlers(service, who, served_tools(service, project, toolsets))
 
     async def warm_up() -> None:
         # Once a client has been greeted: neither the handshake nor the first recall waits for ranking to be loaded.

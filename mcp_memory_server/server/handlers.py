@@ -29,7 +29,7 @@ class Handlers:
         return types.ListToolsResult(tools=[tool.definition for tool in self.tools.values()])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await tools.call_tool(self.tools, params, self.service, lambda: self.identify(ctx))
+        result = await tools.call_tool(self.tools, params, self.service, ctx, self.identify)
         if not result.is_error and self.tools[params.name].writes:
             ctx.lifespan_context.watch.poke()
         return result

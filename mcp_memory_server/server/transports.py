@@ -33,5 +33,6 @@ def serve_stdio(settings: Settings) -> int:
 
 async def _serve_stdio(settings: Settings) -> int:
     async with open_service(settings) as service:
+        server = build_server(service, actor=settings.identity, project=settings.project, toolsets=settings.toolsets)
         logger.info("serving the memory of %s from %s", settings.actor, settings.shown_url)
-        return await run_stdio(build_server(service, actor=settings.identity, project=settings.project))
+        return await run_stdio(server)

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from mcp_memory_server.regexsafety import check_schema
-from mcp_memory_server.server import schema_check
+from mcp_memory_server.server.tools import schema_check
 from mcp_memory_server.service import MemoryService
 
 from .answers import called, data_of, refused, text_of

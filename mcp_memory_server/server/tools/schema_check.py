@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import anyio
@@ -11,13 +10,12 @@ import anyio.to_thread
 import mcp_types as types
 
 from mcp_memory_server.errors import InvalidInput, echo
-from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.regexsafety import Witness, check_schema
 from mcp_memory_server.regexsafety.listing import ListingReport, PlacedFinding, check_tools
 from mcp_memory_server.regexsafety.report import verdict_label
-from mcp_memory_server.service import MemoryService
+from mcp_memory_server.server.schemas import SCHEMA_CHECK, arguments, array
 
-from .schemas import SCHEMA_CHECK, arguments, array
+from .served import Call, Handler, ServedTool
 
 _MAX_JSON_CHARS: Final = 1_000_000
 _MAX_FINDINGS: Final = 100
@@ -29,7 +27,11 @@ _MAX_STEPS: Final = 2_000_000
 """For all schemas of a call: a few seconds at most."""
 
 
-def check_tool() -> types.Tool:
+def check_tool() -> ServedTool:
+    return ServedTool(_definition(), _checker(), writes=False)
+
+
+def _definition() -> types.Tool:
     return types.Tool(
         name="check_tool_schema",
         title="Check tool schemas for regex denial of service",
@@ -54,13 +56,13 @@ def check_tool() -> types.Tool:
     )
 
 
-def schema_checker() -> Callable[[MemoryService, RequestContext, dict[str, Any]], Awaitable[types.CallToolResult]]:
+def _checker() -> Handler:
     """The tool's handler for one server. It checks in a thread, one call at a time, so that memories stay quick."""
     one_at_a_time = anyio.CapacityLimiter(1)
 
-    async def check(_: MemoryService, __: RequestContext, given: dict[str, Any]) -> types.CallToolResult:
+    async def check(call: Call) -> types.CallToolResult:
         # A call that is cancelled waits all the same: threads left to themselves would no longer be one at a time.
-        report = await anyio.to_thread.run_sync(_check, given, limiter=one_at_a_time)
+        report = await anyio.to_thread.run_sync(_check, call.given, limiter=one_at_a_time)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=_summary(report))], structured_content=_document(report)
         )

@@ -19,11 +19,8 @@ from anyio.lowlevel import checkpoint
 from uuid6 import uuid7
 
 from mcp_memory_server.errors import ConfigurationError, StoreUnavailable
-from mcp_memory_server.records import MemoryRecord
-
-from .base import (
+from mcp_memory_server.providers.base import (
     Capabilities,
-    Change,
     ChangeBatch,
     Condition,
     ForgetRequest,
@@ -49,13 +46,16 @@ from .base import (
     WriteRequest,
     Written,
 )
-from .key_order import in_digest_order, is_pinned, listing, with_pins
-from .scope_index import ScopeIndex
-from .signatures import check_language
-from .versions import check_journalable, check_restorable, check_vectors, closed_history, next_version
+from mcp_memory_server.providers.key_order import in_digest_order, is_pinned, listing, with_pins
+from mcp_memory_server.providers.scope_index import ScopeIndex
+from mcp_memory_server.providers.signatures import check_language
+from mcp_memory_server.providers.versions import check_restorable, check_vectors, closed_history, next_version
+from mcp_memory_server.records import MemoryRecord
+
+from .changes import ChangeFeed
+from .journal import Journal
 
 _URL: Final = "memory://"
-_KEPT_CHANGES: Final = 10_000
 _CAPABILITIES: Final = Capabilities("memory", frozenset(Group))
 
 _Versions = tuple[MemoryRecord, ...]
@@ -99,8 +99,8 @@ class InMemoryProvider:
         self._places: dict[str, tuple[str, str]] = {}
         """The scope and key of each id."""
         self._index = ScopeIndex(language)
-        self._changes = _ChangeFeed()
-        self._journal = _Journal()
+        self._changes = ChangeFeed()
+        self._journal = Journal()
         self._secret = secrets.token_bytes(32)
         self._open = True
 
@@ -304,61 +304,3 @@ def _matching(records: Iterator[MemoryRecord], request: ListRequest) -> Iterator
             and (keys is None or record.key in keys)
         ):
             yield record
-
-
-class _ChangeFeed:
-    """The newest changes; a cursor is how many there had been."""
-
-    def __init__(self) -> None:
-        self._kept: deque[Change] = deque(maxlen=_KEPT_CHANGES)
-        self._count = 0
-
-    def report(self, record: MemoryRecord) -> None:
-        self._kept.append(Change(record.scope, record.id))
-        self._count += 1
-
-    def since(self, after: int | None) -> ChangeBatch:
-        if after is None:
-            return ChangeBatch(self._count, ())
-        missed = self._count - after
-        if not 0 <= missed <= len(self._kept):
-            return ChangeBatch(self._count, (), gap=True)
-        return ChangeBatch(self._count, tuple(self._kept)[len(self._kept) - missed :])
-
-
-class _Journal:
-    """Journaled digests in the order in which they were appended."""
-
-    def __init__(self) -> None:
-        self._digests: dict[str, JournaledDigest] = {}
-
-    def append(self, digests: Sequence[JournaledDigest]) -> None:
-        for digest in digests:
-            check_journalable(digest)
-        turns = {(digest.actor_id, digest.turn_id) for digest in self._digests.values()}
-        for digest in digests:
-            turn = (digest.actor_id, digest.turn_id)
-            if digest.digest_id in self._digests or (digest.turn_id is not None and turn in turns):
-                continue
-            self._digests[digest.digest_id] = digest
-            turns.add(turn)
-
-    def find(self, lookup: JournalLookup) -> JournaledDigest | None:
-        for digest in self._digests.values():
-            wanted = (
-                digest.digest_id == lookup.digest_id
-                if lookup.digest_id is not None
-                else digest.turn_id == lookup.turn_id
-            )
-            if wanted and digest.actor_id == lookup.actor_id:
-                return digest
-        return None
-
-    def prune(self, request: PruneRequest) -> int:
-        held = len(self._digests)
-        young = {id: digest for id, digest in self._digests.items() if digest.at >= request.before}
-        oldest_first = sorted(young.values(), key=lambda digest: digest.at)
-        for digest in oldest_first[: max(0, len(young) - request.keep)]:
-            del young[digest.digest_id]
-        self._digests = young
-        return held - len(young)

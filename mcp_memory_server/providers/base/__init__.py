@@ -1,0 +1,126 @@
+"""The seam between the service and a store: small protocols over frozen request objects.
+
+`list` and `forget` are what every provider does. Every further group is a protocol of its own, declared in
+`Capabilities.groups`; ask the declaration (`can_write`, `can_search`, ...), never the object. The contract
+suite (`mcp_memory_server.providers.contract`) holds declaration and behaviour together, and checks every
+sentence below.
+
+For all of them:
+
+- **Scope.** A request names the scopes it may touch and the provider filters by them in its query, before
+  anything is ranked or counted. What lies outside is neither returned nor counted nor changed.
+- **Atomicity.** A call happens whole or not at all, also when it is cancelled, when the process is killed and
+  when several processes share the store. What was acknowledged survives a crash.
+- **Errors.** `StoreBusy` (nothing happened, try again), `StoreUnavailable` (also after the provider was closed),
+  `StoreDamaged`. No driver's own error gets out, and no message holds a record's text.
+- **Strings.** Any text comes back as it was given, NUL included. Half of a surrogate pair, which UTF-8 cannot
+  hold, is refused in what is written (`InvalidInput`, nothing happened), matches nothing in a scope, id, key or
+  other name that is asked for, and is ignored in a query.
+"""
+
+from __future__ import annotations
+
+from typing import TypeGuard
+
+from .browsing import BrowsingProvider, PageRequest, ScopeCount, Stats
+from .changing import Change, ChangeBatch, ChangingProvider
+from .declaration import Capabilities, Group
+from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
+from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, JournalLookup, PruneRequest
+from .maintaining import Condition, MaintainedProvider
+from .required import Erasure, ForgetRequest, Forgotten, Listing, ListRequest, MemoryProvider
+from .restoring import RestoreRequest, RestoringProvider
+from .searching import EmbeddedQuery, Hit, SearchingProvider, SearchRequest
+from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
+from .writing import PinRequest, WriteRequest, WriteStatus, WritingProvider, Written
+
+__all__ = [
+    "BrowsingProvider",
+    "Capabilities",
+    "Change",
+    "ChangeBatch",
+    "ChangingProvider",
+    "Condition",
+    "EmbeddedQuery",
+    "Erasure",
+    "ForgetRequest",
+    "Forgotten",
+    "Group",
+    "HistoryProvider",
+    "HistoryRequest",
+    "Hit",
+    "JournalLookup",
+    "JournaledDigest",
+    "JournaledEntry",
+    "JournalingProvider",
+    "ListRequest",
+    "Listing",
+    "MaintainedProvider",
+    "MemoryProvider",
+    "PageRequest",
+    "PinRequest",
+    "PruneRequest",
+    "RecordVectors",
+    "RestoreRequest",
+    "RestoringProvider",
+    "ScopeCount",
+    "SearchRequest",
+    "SearchingProvider",
+    "Stats",
+    "VectorCount",
+    "VectorProvider",
+    "VectorsWrite",
+    "VersionRef",
+    "VersionsRequest",
+    "WriteRequest",
+    "WriteStatus",
+    "WritingProvider",
+    "Written",
+    "can_browse",
+    "can_journal",
+    "can_restore",
+    "can_search",
+    "can_write",
+    "has_history",
+    "holds_vectors",
+    "is_maintained",
+    "reports_changes",
+]
+
+
+def can_write(provider: MemoryProvider) -> TypeGuard[WritingProvider]:
+    return Group.WRITE in provider.capabilities.groups
+
+
+def can_search(provider: MemoryProvider) -> TypeGuard[SearchingProvider]:
+    return Group.SEARCH in provider.capabilities.groups
+
+
+def holds_vectors(provider: MemoryProvider) -> TypeGuard[VectorProvider]:
+    """Vectors serve search, so they need that group too."""
+    return {Group.VECTORS, Group.SEARCH} <= provider.capabilities.groups
+
+
+def has_history(provider: MemoryProvider) -> TypeGuard[HistoryProvider]:
+    return Group.HISTORY in provider.capabilities.groups
+
+
+def can_journal(provider: MemoryProvider) -> TypeGuard[JournalingProvider]:
+    """A journal holds references to versions, so it needs the history group too."""
+    return {Group.JOURNAL, Group.HISTORY} <= provider.capabilities.groups
+
+
+def can_browse(provider: MemoryProvider) -> TypeGuard[BrowsingProvider]:
+    return Group.BROWSE in provider.capabilities.groups
+
+
+def reports_changes(provider: MemoryProvider) -> TypeGuard[ChangingProvider]:
+    return Group.CHANGES in provider.capabilities.groups
+
+
+def is_maintained(provider: MemoryProvider) -> TypeGuard[MaintainedProvider]:
+    return Group.MAINTAIN in provider.capabilities.groups
+
+
+def can_restore(provider: MemoryProvider) -> TypeGuard[RestoringProvider]:
+    return {Group.RESTORE, Group.WRITE} <= provider.capabilities.groups

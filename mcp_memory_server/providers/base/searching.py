@@ -1,0 +1,60 @@
+"""The group `search`: ranking by a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from mcp_memory_server.records import MemoryRecord
+
+from .required import MemoryProvider
+
+if TYPE_CHECKING:
+    from mcp_memory_server.ranking import QueryVectors
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedQuery:
+    """A question as the embedder of that id sees it: compared with vectors of the same id only."""
+
+    embedder: str
+    vectors: QueryVectors
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A question in plain text: never a query language, any string at all. `at` anchors relative dates.
+
+    `embedded` is used by providers of the group `vectors`, for the records whose vectors they hold; words decide
+    about the others. `with_unrelated` ranks every record at the scopes, also those that have nothing to do with the
+    question: for whoever picks from the ranking himself, or measures it.
+    """
+
+    scopes: tuple[str, ...]
+    query: str
+    limit: int
+    at: str
+    embedded: EmbeddedQuery | None = None
+    with_unrelated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A record that search returned. `signals` says why; pins and companions of a ranked key may score 0."""
+
+    record: MemoryRecord
+    score: float
+    signals: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+class SearchingProvider(MemoryProvider, Protocol):
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        """The best-matching keys, best first, at most `limit` of them; no keys when nothing matches.
+
+        Every active record that shares a returned key at the scopes comes along, and every active record of every
+        key that has a pinned one there. Pinned keys do not count toward `limit`; those that do not rank among
+        them stand last, in digest order. The records of a key stand together. Ranking depends on active records at the
+        requested scopes only.
+        """
+        ...

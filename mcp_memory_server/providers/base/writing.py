@@ -1,0 +1,101 @@
+"""The group `write`: upserts and pins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from mcp_memory_server.records import (
+    Episode,
+    Extraction,
+    Insight,
+    Kind,
+    MemoryOrigin,
+    MemoryRecord,
+    Owner,
+    Provenance,
+    Rule,
+    Sensitivity,
+    Status,
+    WorkingBlock,
+)
+
+from .required import MemoryProvider
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest:
+    """A fact to hold under (`scope`, `key`). Text, key and tags are normalised already; `at` is a UTC instant.
+
+    `if_version` writes only over that version; 0 means only where there is no record yet.
+    """
+
+    scope: str
+    key: str
+    text: str
+    origin: MemoryOrigin
+    at: str
+    tags: tuple[str, ...] = ()
+    valid_from: str | None = None
+    valid_to: str | None = None
+    kind: Kind = "semantic"
+    provenance: Provenance | None = None
+    status: Status = "active"
+    owner: Owner | None = None
+    sensitivity: Sensitivity = "internal"
+    importance: float | None = None
+    confidence: float | None = None
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
+    extraction: Extraction | None = None
+    supersedes: str | None = None
+    derived_from: tuple[str, ...] = ()
+    held_because: str | None = None
+    archived_at: str | None = None
+    rule: Rule | None = None
+    episode: Episode | None = None
+    working: WorkingBlock | None = None
+    insight: Insight | None = None
+    if_version: int | None = None
+
+
+WriteStatus = Literal["stored", "replaced", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The record now current, and the one it replaced."""
+
+    status: WriteStatus
+    record: MemoryRecord
+    previous: MemoryRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PinRequest:
+    """Set or clear the pin of one record. An operator's act."""
+
+    scope: str
+    id: str
+    pinned: bool
+    at: str
+
+
+class WritingProvider(MemoryProvider, Protocol):
+    async def write(self, request: WriteRequest) -> Written:
+        """Upsert on (`scope`, `key`).
+
+        A new key is `stored` with a fresh id and version 1. The same text, tags and validity again is
+        `unchanged`: nothing is written. Otherwise the fact is `replaced`: id, `created_at` and `pinned` stay,
+        the version rises by one, and the old value goes to history.
+
+        Raises:
+            Conflict: `if_version` does not match, whatever is to be written; it carries the current version and text.
+            InvalidInput: a value that no record can hold.
+        """
+        ...
+
+    async def pin(self, request: PinRequest) -> MemoryRecord | None:
+        """The record with its pin set as asked, version and `updated_at` unmoved. None when there is none."""
+        ...
