@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,19 @@ from numpy.typing import NDArray
 from .block import SignatureBlock
 from .postings import Hits
 from .segment import Segment
+
+_NOTHING: Final = np.zeros(0)
+
+
+class TermsOfRows(NamedTuple):
+    """The terms of some rows, row after row."""
+
+    hashes: NDArray[np.uint32]
+    """Distinct, ascending: all that occur, and perhaps others."""
+    places: NDArray[Any]
+    """For each term of each row its place among the hashes."""
+    counts: NDArray[np.int64]
+    """For each row how many terms it has."""
 
 
 class Caller:
@@ -86,7 +99,7 @@ class Caller:
     def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.float32]]:
         """The rows that hold each term, and how often; `places` of the hits mean nothing over several segments."""
         found = [segment.terms.find(wanted) for segment, _ in self.parts]
-        often = [segment.frequencies[hits.places] for (segment, _), hits in zip(self.parts, found, strict=True)]
+        often = [segment.frequencies.take(hits.places) for (segment, _), hits in zip(self.parts, found, strict=True)]
         joined, frequencies = self._living(found, often)
         return joined, frequencies.astype(np.float32)
 
@@ -98,25 +111,53 @@ class Caller:
         """The rows that are about each subject term."""
         return self._living([segment.subjects.find(wanted) for segment, _ in self.parts])[0]
 
+    @property
+    def has_subjects(self) -> bool:
+        """Whether any record tells what it is about."""
+        return any(len(segment.subjects.hashes) for segment, _ in self.parts)
+
+    def terms_of(self, rows: NDArray[np.int64]) -> "TermsOfRows":
+        """The terms of these rows, in the order of the rows."""
+        if len(self.parts) == 1:
+            (segment, _), *_ = self.parts
+            places, counts = segment.terms_of(rows)
+            return TermsOfRows(segment.terms.hashes, places, counts)
+        found: list[NDArray[np.uint32]] = []
+        ranks: list[NDArray[np.int64]] = []
+        for segment, start in self.parts:
+            held = np.flatnonzero((rows >= start) & (rows < start + len(segment)))
+            places, counts = segment.terms_of(rows[held] - start)
+            found.append(segment.terms.hashes[places])
+            ranks.append(held.repeat(counts))
+        rank = np.concatenate(ranks)
+        # Sums depend on the order of what is summed, and must not on how the rows are spread over segments.
+        hashes, places = np.unique(np.concatenate(found)[rank.argsort(kind="stable")], return_inverse=True)
+        return TermsOfRows(hashes, places, np.bincount(rank, minlength=len(rows)))
+
+    def term_holding(self, wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """For each term how many rows hold it, dead ones included."""
+        (segment, _), *others = self.parts
+        holding = segment.terms.holding(wanted)
+        for other, _ in others:
+            holding += other.terms.holding(wanted)
+        return holding
+
     def sum_by_row(self, hits: Hits, values: NDArray[Any]) -> NDArray[np.float32]:
         """For each row the sum of the values of its hits."""
         return np.bincount(hits.rows, weights=values, minlength=len(self)).astype(np.float32)
 
     def _living(self, found: Sequence[Hits], values: Sequence[NDArray[Any]] | None = None) -> tuple[Hits, NDArray[Any]]:
         """The hits of all segments as one, without dead rows, and the values that belong to them."""
-        if len(found) == 1:
-            hits, kept = found[0], values[0] if values else np.zeros(0)
-        else:
-            rows = np.concatenate([hits.rows + start for hits, (_, start) in zip(found, self.parts, strict=True)])
-            wanted, places = (np.concatenate([hits[column] for hits in found]) for column in (1, 3))
-            hits = Hits(rows, wanted, np.sum([hits.holding for hits in found], axis=0), places)
-            kept = np.concatenate(values) if values else np.zeros(0)
-        if self.all_alive:
-            return hits, kept
-        living = self.alive[hits.rows]
-        wanted = hits.wanted[living]
-        holding = np.bincount(wanted, minlength=len(hits.holding))
-        return Hits(hits.rows[living], wanted, holding, hits.places[living]), kept[living] if values else kept
+        if len(found) == 1 and self.all_alive:
+            return found[0], values[0] if values else _NOTHING
+        holding = found[0].holding
+        wanted = np.concatenate([np.arange(len(holding)).repeat(hits.holding) for hits in found])
+        rows = np.concatenate([hits.rows + start for hits, (_, start) in zip(found, self.parts, strict=True)])
+        order = wanted.argsort(kind="stable")
+        order = order[self.alive[rows[order]]]
+        kept = np.concatenate(values)[order] if values else _NOTHING
+        places = np.concatenate([hits.places for hits in found])[order]
+        return Hits(rows[order], np.bincount(wanted[order], minlength=len(holding)), places), kept
 
     def _column(self, name: str) -> NDArray[Any]:
         columns = [getattr(block, name) for block in self.blocks]

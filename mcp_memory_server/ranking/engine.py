@@ -107,15 +107,17 @@ class _Ranking:
     def best(self, limit: int) -> list[Ranked]:
         """The records of the best keys, with what each signal gave them."""
         caller = self._caller
-        own = _summed(self._own)
-        signals = self._signals(own)
-        score = _summed(signals).round(_DECIMALS)
         eligible = self._eligible
-        if caller.has_threads:
+        if not caller.has_threads:
+            signals = {**self._own, **self._apart}
+        else:
+            own = _summed(self._own)
+            signals = self._signals(own)
             anchors = eligible & (own >= np.float32(_GOOD_NEIGHBOUR) * own.max())
             eligible = eligible | (caller.best_beside(anchors.astype(np.float32), 1) > 0)
         if self._living is not None:
             eligible = eligible & self._living
+        score = _summed(signals).round(_DECIMALS)
         order = _ordered(caller, score, np.flatnonzero(eligible), limit)
         if len(caller.blocks) == 1 and caller.blocks[0].has_distinct_keys:
             rows = order[:limit]
@@ -175,13 +177,14 @@ class _Ranking:
         return weighted(self._weights.words / best if best else 0.0, match.words)
 
     def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:
-        hits = match.hits
-        around = self._caller.held_near(hits.rows, hits.wanted, match.rarity, _PASSAGE_RADIUS)
+        around = self._caller.held_near(match.rows, match.held, match.rarity, _PASSAGE_RADIUS)
         return min_max(around, self._living, self._weights.passage)
 
     def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The weight for rows about the subject that the question names, if it names exactly one of those known."""
         about = np.zeros(len(self._caller), dtype=np.float32)
+        if not self._caller.has_subjects:
+            return about
         hits = self._caller.find_subjects(np.array([hash_term(word) for word in words], dtype=np.uint32))
         if np.count_nonzero(hits.holding) == 1:
             about[hits.rows] = self._weights.subject

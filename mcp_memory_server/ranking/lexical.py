@@ -4,14 +4,12 @@ BM25 follows Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM2
 that stays above nought, so that a word which most records hold still counts for those that hold it.
 """
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .caller import Caller
-from .postings import Hits
 from .related import related_stems
 from .signature import hash_forms, trigram_hashes
 from .text import QueryText
@@ -35,14 +33,15 @@ _MOST_MISSPELT: Final = 16
 _SHORTEST_MISSPELT: Final = 5
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LexicalMatch:
+class LexicalMatch(NamedTuple):
     """How the words of a question and the records meet. Arrays are by row unless said."""
 
     hashes: NDArray[np.uint32]
     """All forms of all words of the question."""
-    hits: Hits
-    """`wanted` numbers the words of the question here; a row may stand twice for a word, by two of its forms."""
+    rows: NDArray[np.int64]
+    """The rows that hold some word; a row may stand twice for a word, by two of its forms."""
+    held: NDArray[np.int64]
+    """For each of `rows` the number of the word that it holds."""
     rarity: NDArray[np.float32]
     """By word: its idf."""
     words: NDArray[np.float32]
@@ -52,31 +51,77 @@ class LexicalMatch:
     """Rows that hold a word of the question, or, if none does, what may be one misspelt or mostly related to it."""
 
 
+class _Asked(NamedTuple):
+    """What a question looks for: first the forms of its words, then those of words related to them."""
+
+    hashes: NDArray[np.uint32]
+    words: NDArray[np.int64]
+    """For each hash the number of the word that it stands for."""
+    forms: int
+    """How many of the hashes are the words' own."""
+
+
+def _asked(query: QueryText) -> _Asked:
+    pairs = [(number, form) for number, forms in enumerate(query.words) for form in hash_forms(forms)]
+    own = len(pairs)
+    if query.language == "english":
+        table = related_stems()
+        pairs += [
+            (number, other)
+            for number, forms in enumerate(query.words)
+            for other in hash_forms(table.get(forms[-1], ()))
+        ]
+    words, hashes = zip(*pairs, strict=True) if pairs else ((), ())
+    return _Asked(np.array(hashes, dtype=np.uint32), np.array(words, dtype=np.int64), own)
+
+
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     """Score all rows by the words of a question."""
-    pairs = [(number, form) for number, forms in enumerate(query.words) for form in hash_forms(forms)]
-    word_of_form = np.array([number for number, _ in pairs], dtype=np.int64)
-    hashes = np.array([form for _, form in pairs], dtype=np.uint32)
-    found, often = caller.find_terms(hashes)
-    hits = found._replace(wanted=word_of_form[found.wanted])
-    frequencies = np.zeros((len(query.words), len(caller)), dtype=np.float32)
+    asked = _asked(query)
+    hits, often = caller.find_terms(asked.hashes)
+    words = asked.words.repeat(hits.holding)
+    own = int(hits.holding[: asked.forms].sum())
+    rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
-    np.maximum.at(frequencies, (hits.wanted, hits.rows), often)
-    holding = np.count_nonzero(frequencies, axis=1)
-    idf = rarity(holding, caller.count)
+    frequencies = _highest(caller, len(query.words), held, rows, often[:own])
+    idf = rarity((frequencies > 0).sum(axis=1), caller.count)
+    lengths = _length_divisor(caller)
     # Summed word by word, not as a matrix product, whose rounding depends on where a row stands: equal rows must tie.
-    words = (idf[:, np.newaxis] * _saturated(frequencies, 1 - _B + _B * caller.relative_lengths)).sum(axis=0)
+    scores = (idf[:, np.newaxis] * _saturated(frequencies, lengths)).sum(axis=0)
     evidence = np.zeros(len(caller), dtype=np.bool_)
-    evidence[hits.rows] = True
-    related = _related_score(caller, query, frequencies, idf) if query.language == "english" else None
-    if related is not None:
-        words += np.float32(_RELATED) * related
+    evidence[rows] = True
+    if own < len(words):
+        others = rarity(hits.holding[asked.forms :], caller.count).repeat(hits.holding[asked.forms :])
+        worth = np.minimum(others * _saturated(often[own:]), idf.take(words[own:]))
+        # For rows without a word of the question, what the best word related to it is worth; summed over words.
+        best = _highest(caller, len(query.words), words[own:], hits.rows[own:], worth)
+        related = (best * (frequencies == 0)).sum(axis=0)
+        scores += np.float32(_RELATED) * related
         evidence |= related >= np.float32(_RELATED_EVIDENCE) * idf.sum()
     if not evidence.any():
         for written, *_ in query.words[:_MOST_MISSPELT]:
             if len(written) >= _SHORTEST_MISSPELT:
                 evidence |= _may_misspell(caller, written)
-    return LexicalMatch(hashes, hits, idf, words, _trigram_score(caller, query.clear), evidence)
+    trigrams = _trigram_score(caller, query.clear, lengths)
+    return LexicalMatch(asked.hashes[: asked.forms], rows, held, idf, scores, trigrams, evidence)
+
+
+def _highest(
+    caller: Caller,
+    count: int,
+    words: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    values: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """A table of `count` words by row: the highest of the values of each pair, 0 where there is none."""
+    table = np.zeros(count * len(caller), dtype=np.float32)
+    np.maximum.at(table, words * len(caller) + rows, values)  # in one dimension, where numpy is quick at it
+    return table.reshape(count, len(caller))
+
+
+def _length_divisor(caller: Caller) -> NDArray[np.float32]:
+    """For each row what its length divides by: 1 for the mean, a little more for longer ones."""
+    return 1 - _B + _B * caller.relative_lengths
 
 
 def rarity(holding: NDArray[np.int64], count: int) -> NDArray[np.float32]:
@@ -95,65 +140,37 @@ def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.floa
 
 def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) -> NDArray[np.float32]:
     """BM25, without lengths, for the most telling other terms of the best rows: pseudo-relevance feedback."""
-    best = np.argsort(-score, kind="stable")[:_FEEDBACK_RECORDS]
-    terms, credit = _terms_of(caller, best[score[best] > 0], score)
-    if not len(terms):
-        return np.zeros(len(caller), dtype=np.float32)
-    distinct, inverse, shared = np.unique(terms, return_inverse=True, return_counts=True)
-    holding = np.zeros(len(distinct), dtype=np.int64)
-    for segment, _ in caller.parts:
-        hashes = segment.terms.hashes
-        holding += hashes.searchsorted(distinct, "right") - hashes.searchsorted(distinct, "left")
-    value = np.bincount(inverse, weights=credit, minlength=len(distinct)) * rarity(holding, max(caller.count, 1))
+    best = (-score).argsort(kind="stable")[:_FEEDBACK_RECORDS]
+    credit = score.take(best)
+    kept = np.count_nonzero(credit > 0)
+    terms, places, counts = caller.terms_of(best[:kept])
+    shared = np.bincount(places, minlength=len(terms))
     # A term of one best row alone would only praise that row for its other words.
-    value[shared < 2] = 0
-    asked = np.minimum(distinct.searchsorted(match.hashes), len(distinct) - 1)
-    value[asked[distinct[asked] == match.hashes]] = 0
-    chosen = np.lexsort((distinct, -value))[:_FEEDBACK_TERMS]
-    chosen = chosen[value[chosen] > 0]
-    hits, often = caller.find_terms(distinct[chosen])
-    return caller.sum_by_row(hits, value[chosen][hits.wanted] * _saturated(often))
+    telling = shared > 1
+    telling[_places_among(terms, match.hashes)] = False
+    candidates = telling.nonzero()[0]
+    if not len(candidates):
+        return np.zeros(len(caller), dtype=np.float32)
+    found = terms.take(candidates)
+    value = np.bincount(places, weights=credit[:kept].repeat(counts)).take(candidates)
+    value *= rarity(caller.term_holding(found), max(caller.count, 1))
+    chosen = (-value).argsort(kind="stable")[:_FEEDBACK_TERMS]
+    chosen = chosen[value.take(chosen) > 0]
+    hits, often = caller.find_terms(found.take(chosen))
+    return caller.sum_by_row(hits, value.take(chosen).repeat(hits.holding) * _saturated(often))
 
 
-def _terms_of(
-    caller: Caller, rows: NDArray[np.int64], score: NDArray[np.float32]
-) -> tuple[NDArray[np.uint32], NDArray[np.float32]]:
-    """The terms of these rows, each with the score of its row, in the order of the rows."""
-    found = [np.zeros(0, dtype=np.uint32)]
-    ranks = [np.zeros(0, dtype=np.int64)]
-    for segment, start in caller.parts:
-        held = np.flatnonzero((rows >= start) & (rows < start + len(segment)))
-        terms, counts = segment.terms_of(rows[held] - start)
-        found.append(terms)
-        ranks.append(held.repeat(counts))
-    rank = np.concatenate(ranks)
-    # Sums depend on the order of what is summed, and must not on how the rows are spread over segments.
-    order = rank.argsort(kind="stable")
-    return np.concatenate(found)[order], score[rows[rank[order]]]
+def _places_among(hashes: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Where those of the wanted hashes stand that are among these, which ascend."""
+    if not len(hashes):
+        return np.zeros(0, dtype=np.int64)
+    places = np.minimum(hashes.searchsorted(wanted), len(hashes) - 1)
+    return places[hashes.take(places) == wanted]
 
 
 def _saturated(frequencies: NDArray[np.float32], lengths: NDArray[np.float32] | float = 1.0) -> NDArray[np.float32]:
     """What a count is worth in BM25; `lengths` is the divisor for each row's length."""
     return frequencies * np.float32(_K1 + 1) / (frequencies + np.multiply(lengths, _K1, dtype=np.float32))
-
-
-def _related_score(
-    caller: Caller, query: QueryText, frequencies: NDArray[np.float32], idf: NDArray[np.float32]
-) -> NDArray[np.float32] | None:
-    """For rows without a word of the question, what the best word related to it is worth; summed over words."""
-    table = related_stems()
-    pairs = [
-        (number, other) for number, forms in enumerate(query.words) for other in hash_forms(table.get(forms[-1], ()))
-    ]
-    if not pairs:
-        return None
-    hits, often = caller.find_terms(np.array([other for _, other in pairs], dtype=np.uint32))
-    word = np.array([number for number, _ in pairs], dtype=np.int64)[hits.wanted]
-    worth = np.minimum(rarity(hits.holding, caller.count)[hits.wanted] * _saturated(often), idf[word])
-    best = np.zeros_like(frequencies)
-    np.maximum.at(best, (word, hits.rows), worth)
-    best[frequencies > 0] = 0
-    return best.sum(axis=0)
 
 
 def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:
@@ -162,15 +179,14 @@ def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:
     hits = caller.find_trigrams(wanted)
     telling = rarity(hits.holding, caller.count) * (hits.holding > 0)
     share = np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
-    told = caller.sum_by_row(hits, telling[hits.wanted])
+    told = caller.sum_by_row(hits, telling.repeat(hits.holding))
     return (share >= _MISSPELT) & (told >= np.float32(_MISSPELT_TELLING) * telling.sum())
 
 
-def _trigram_score(caller: Caller, query: str) -> NDArray[np.float32]:
+def _trigram_score(caller: Caller, query: str, lengths: NDArray[np.float32]) -> NDArray[np.float32]:
     """The summed rarity of the question's trigrams that each row has, a little less for long rows.
 
     All words of the question take part, also those that are not looked for: how it is put tells something too.
     """
     hits = caller.find_trigrams(trigram_hashes(query))
-    total = caller.sum_by_row(hits, rarity(hits.holding, caller.count)[hits.wanted])
-    return np.divide(total, 1 - _B + _B * caller.relative_lengths, dtype=np.float32)
+    return caller.sum_by_row(hits, rarity(hits.holding, caller.count).repeat(hits.holding)) / lengths

@@ -1,4 +1,8 @@
-"""Sorted postings: which rows hold a hash."""
+"""Sorted postings: which rows hold a hash.
+
+Array methods are called bare, and values are taken, not indexed: this is the innermost step of a recall, and for a few
+hundred records the number of calls is what a question costs.
+"""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,11 +12,12 @@ from numpy.typing import NDArray
 
 
 class Hits(NamedTuple):
-    """Rows that hold some of the wanted hashes; one entry for each pair, hash by hash, rows ascending."""
+    """Rows that hold some of the wanted hashes; one entry for each pair, hash by hash, rows ascending.
+
+    So what belongs to each hash is spread over its hits by `values.repeat(holding)`.
+    """
 
     rows: NDArray[np.int64]
-    wanted: NDArray[np.int64]
-    """For each hit the number of the hash among those looked for."""
     holding: NDArray[np.int64]
     """For each hash looked for, how many rows hold it."""
     places: NDArray[np.int64]
@@ -21,26 +26,41 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Postings:
-    """Pairs of a hash and a row, sorted by hash and then by row."""
+    """The rows of each hash: those of `hashes[i]` begin at `rows[starts[i]]` and end before `rows[starts[i + 1]]`."""
 
     hashes: NDArray[Any]
+    """Distinct, ascending."""
+    starts: NDArray[np.int64]
+    """One more than there are hashes."""
     rows: NDArray[Any]
 
     @classmethod
     def of(cls, hashes: NDArray[Any], rows: NDArray[Any]) -> tuple["Postings", NDArray[np.int64]]:
         """Postings of pairs that come in the order of their rows, and the order they were sorted into."""
         order = hashes.argsort(kind="stable")
-        return cls(hashes[order], rows[order]), order
+        ordered = hashes[order]
+        first = np.ones(len(ordered), dtype=np.bool_)
+        first[1:] = ordered[1:] != ordered[:-1]
+        starts = np.append(first.nonzero()[0], len(ordered))
+        return cls(ordered[first], starts, rows[order]), order
 
     @property
     def nbytes(self) -> int:
-        return self.hashes.nbytes + self.rows.nbytes
+        return self.hashes.nbytes + self.starts.nbytes + self.rows.nbytes
+
+    def holding(self, wanted: NDArray[Any]) -> NDArray[np.int64]:
+        """For each wanted hash, how many rows hold it."""
+        return self._spans(wanted)[1]
 
     def find(self, wanted: NDArray[Any]) -> Hits:
-        """Where the wanted hashes stand. Array methods are called bare: this is the innermost step of a recall."""
-        starts = self.hashes.searchsorted(wanted, "left")
-        holding = self.hashes.searchsorted(wanted, "right") - starts
+        """Where the wanted hashes stand."""
+        starts, holding = self._spans(wanted)
         ends = holding.cumsum()
         total = int(ends[-1]) if len(ends) else 0
         places = np.arange(total) + (starts - ends + holding).repeat(holding)
-        return Hits(self.rows[places].astype(np.int64), np.arange(len(wanted)).repeat(holding), holding, places)
+        return Hits(self.rows.take(places).astype(np.int64), holding, places)
+
+    def _spans(self, wanted: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each wanted hash where its rows start, and how many there are."""
+        starts = self.starts.take(self.hashes.searchsorted(wanted, "left"))
+        return starts, self.starts.take(self.hashes.searchsorted(wanted, "right")) - starts

@@ -44,8 +44,8 @@ class Segment:
     """For each posting of a term, how often its row holds it."""
     trigrams: Postings
     subjects: Postings
-    terms_of_rows: NDArray[np.uint32]
-    """The terms again, row by row: those of row i start at `term_starts[i]`."""
+    terms_of_rows: NDArray[np.int32]
+    """The terms again, row by row, as places in `terms.hashes`: those of row i start at `term_starts[i]`."""
     term_starts: NDArray[np.int64]
     vectors: NDArray[np.int8]
     """n x dimension; zero rows have no vector, and dimension is 0 when none has."""
@@ -54,13 +54,13 @@ class Segment:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-        """The terms of these rows, row after row, and how many each has."""
-        starts = self.term_starts[rows]
-        counts = self.term_starts[rows + 1] - starts
+    def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The terms of these rows, row after row, as places in `terms.hashes`, and how many each row has."""
+        starts = self.term_starts.take(rows)
+        counts = self.term_starts.take(rows + 1) - starts
         ends = counts.cumsum()
-        places = np.arange(int(counts.sum())) + (starts - ends + counts).repeat(counts)
-        return self.terms_of_rows[places], counts
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + (starts - ends + counts).repeat(counts)
+        return self.terms_of_rows.take(places), counts
 
     @property
     def nbytes(self) -> int:
@@ -133,7 +133,8 @@ def _lists_of(
     kept = order[alive[rows]]
     counts = np.bincount(rows, minlength=len(segment))[alive]
     frequencies = segment.frequencies[kept] if name == "terms" else np.zeros(0, dtype=np.uint8)
-    return _Lists(postings.hashes[kept], counts), frequencies
+    hashes = postings.hashes.repeat(np.diff(postings.starts))
+    return _Lists(hashes[kept], counts), frequencies
 
 
 def _assemble(
@@ -143,13 +144,15 @@ def _assemble(
     # Two bytes name a row of all but the largest sets, and there are a hundred postings a row.
     rows = np.arange(count, dtype=np.uint16 if count <= 0xFFFF else np.int32)
     term_postings, order = Postings.of(terms.hashes, rows.repeat(terms.counts))
+    terms_of_rows = np.empty(len(order), dtype=np.int32)
+    terms_of_rows[order] = np.arange(len(term_postings.hashes)).repeat(np.diff(term_postings.starts))
     return Segment(
         **columns,
         terms=term_postings,
         frequencies=frequencies[order],
         trigrams=Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))[0],
         subjects=Postings.of(subjects.hashes, rows.repeat(subjects.counts))[0],
-        terms_of_rows=terms.hashes,
+        terms_of_rows=terms_of_rows,
         term_starts=np.concatenate([np.zeros(1, dtype=np.int64), terms.counts.cumsum()]),
         vector_lengths=lengths_of(columns["vectors"]),
     )
