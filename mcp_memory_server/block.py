@@ -95,13 +95,15 @@ def harmless_text(text: str, max_chars: int | None = None) -> str:
     return line
 
 
-def _harmless_key(key: str) -> str:
+def harmless_key(key: str) -> str:
+    """A key as it may stand before the colon of a line."""
     return _shortened(_UNSAFE_IN_KEY.sub("_", harmless_text(key)), MAX_KEY_CHARS) or "_"
 
 
 # The lines of a block share a few scopes, and so do the blocks of a process.
 @lru_cache(maxsize=1024)
-def _harmless_scope(scope: str) -> str:
+def harmless_scope(scope: str) -> str:
+    """A scope as it may stand in square brackets."""
     return _shortened(_UNSAFE_IN_SCOPE.sub("_", harmless_text(scope)), MAX_SCOPE_CHARS) or "_"
 
 
@@ -112,9 +114,9 @@ def _shortened(name: str, max_chars: int) -> str:
 
 def entry_lines(entry: DigestEntry, max_fact_chars: int | None = None) -> list[str]:
     """The line of an entry, then one for each value that it overrides."""
-    own = f"- [{_harmless_scope(entry.scope)}] {_harmless_key(entry.key)}: {harmless_text(entry.text, max_fact_chars)}"
+    own = f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {harmless_text(entry.text, max_fact_chars)}"
     beaten = [
-        f"    ↳ [{_harmless_scope(value.scope)}] {'person' if value.author == 'human' else 'note'}: "
+        f"    ↳ [{harmless_scope(value.scope)}] {'person' if value.author == 'human' else 'note'}: "
         f"{harmless_text(value.text, max_fact_chars)}"
         for value in entry.overrides
     ]
