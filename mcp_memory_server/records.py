@@ -92,6 +92,7 @@ class Rule(FrozenModel):
     """What makes a procedural record more than its text: when to follow which steps, and how often it worked.
 
     `steps` are in order and may hold `{variables}`; of two rules that apply, the higher `priority` goes first.
+    `succeeded_in` names the last threads that reported a success: each counts once.
     """
 
     condition: str
@@ -99,6 +100,8 @@ class Rule(FrozenModel):
     priority: int = 0
     success_criteria: str | None = Field(default=None, exclude_if=is_absent)
     success_count: int = Field(default=0, ge=0)
+    failure_count: int = Field(default=0, ge=0)
+    succeeded_in: tuple[str, ...] = Field(default=(), exclude_if=is_absent)
 
 
 class Episode(FrozenModel):
@@ -167,6 +170,26 @@ class MemoryRecord(FrozenModel):
     episode: Episode | None = Field(default=None, exclude_if=is_absent)
     working: WorkingBlock | None = Field(default=None, exclude_if=is_absent)
     insight: Insight | None = Field(default=None, exclude_if=is_absent)
+
+
+def active_lane(kind: Kind, thread_id: str | None) -> str:
+    """Beside which records of its scope and key an active one stands: the one of each lane is current.
+
+    Facts that hold everywhere share one lane; what holds for one thread only has that thread's.
+    """
+    return f"session:{thread_id or ''}" if kind == "session" else ""
+
+
+def lane_of(record: MemoryRecord) -> str:
+    """The record's lane at its scope and key. One that waits for review has its own, and so never replaces a fact."""
+    if record.status == "quarantined":
+        return f"held:{record.id}"
+    return active_lane(record.kind, record.origin.thread_id)
+
+
+def comes_along(record: MemoryRecord) -> bool:
+    """Whether the record is in every block: an operator pinned it, or it is a working block, shown every turn."""
+    return record.pinned or record.kind == "working"
 
 
 # --- normalising ------------------------------------------------------------------------------------

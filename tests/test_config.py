@@ -61,7 +61,16 @@ def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}", values.get(name, "7"))
     settings = load_settings()
     assert settings.origin(name) == f"MCP_MEMORY_{name.upper()}"
-    assert str(getattr(settings, name)) in {"memory://", "NORMAL", "DEBUG", "secret", "('7',)", "7", "7.0", "**********"}
+    assert str(getattr(settings, name)) in {
+        "memory://",
+        "NORMAL",
+        "DEBUG",
+        "secret",
+        "('7',)",
+        "7",
+        "7.0",
+        "**********",
+    }
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t"])

@@ -16,7 +16,15 @@ from pydantic import ValidationError
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
 from mcp_memory_server.identity import check_scope
-from mcp_memory_server.records import MemoryRecord, check_validity, normal_key, normal_tags, normal_text, visible_line
+from mcp_memory_server.records import (
+    MemoryRecord,
+    check_validity,
+    lane_of,
+    normal_key,
+    normal_tags,
+    normal_text,
+    visible_line,
+)
 
 FORMAT: Final = "mcp-memory-server"
 FORMAT_VERSION: Final = 1
@@ -25,6 +33,9 @@ _MOST_PROBLEMS: Final = 20
 _MAX_ID_CHARS: Final = 200
 _MAX_VERSION: Final = 2**53 - 1
 """The largest whole number that every reader of JSON takes exactly; stores count on from it."""
+
+_Place = tuple[str, str, str]
+"""Scope, key and lane: one current record each."""
 
 Versions = tuple[MemoryRecord, ...]
 """The versions of one record as they were when current, oldest first."""
@@ -71,8 +82,8 @@ class _Reading:
     seen_header: bool = False
     _lines: dict[str, int] = field(default_factory=dict[str, int])
     """The newest line of each id."""
-    _holders: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """The id that holds each scope and key."""
+    _holders: dict[_Place, str] = field(default_factory=dict[_Place, str])
+    """The id that holds each place."""
 
     def take(self, number: int, line: bytes) -> None:
         try:
@@ -94,6 +105,8 @@ class _Reading:
 
     def _add(self, number: int, record: MemoryRecord) -> None:
         held = self.by_id.get(record.id, [])
+        place = _place_of(record)
+        other = self._holders.get(place, record.id)
         if held:
             before = held[-1]
             if (record.scope, record.key) != (before.scope, before.key):
@@ -105,15 +118,19 @@ class _Reading:
                     f"is version {record.version} of {echo(record.id)}, which must be above version "
                     f"{before.version} on line {self._lines[record.id]}"
                 )
-        elif (record.scope, record.key) in self._holders:
-            other = self._holders[record.scope, record.key]
+            self._holders.pop(_place_of(before), None)
+        if other != record.id:
             raise ValueError(
                 f"has the scope and key of line {self._lines[other]}, {echo(record.key)}, but another id: "
                 "a key has one record at a scope"
             )
         self.by_id.setdefault(record.id, []).append(record)
         self._lines[record.id] = number
-        self._holders[record.scope, record.key] = record.id
+        self._holders[place] = record.id
+
+
+def _place_of(record: MemoryRecord) -> _Place:
+    return record.scope, record.key, lane_of(record)
 
 
 def _parsed(text: str) -> dict[str, Any]:

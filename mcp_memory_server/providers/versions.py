@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import pairwise
 from typing import Any, Final
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, active_lane, lane_of
 
 from .base import JournaledDigest, RestoreRequest, VectorsWrite, WriteRequest, Written
 
@@ -21,11 +21,35 @@ _TAKEN_FROM_THE_REQUEST: Final = tuple(
 _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episode", "working", "insight")
 """What a record says: writing the same again changes nothing."""
 
+__all__ = [
+    "check_journalable",
+    "check_restorable",
+    "check_vectors",
+    "closed",
+    "closed_history",
+    "lane_of",
+    "next_version",
+    "target_lane",
+]
 
-def next_version(current: MemoryRecord | None, request: WriteRequest, new_id: str) -> Written:
+
+def target_lane(request: WriteRequest) -> str:
+    """The lane of the active record that the request is about: what it replaces, or would once it is approved."""
+    return active_lane(request.kind, request.origin.thread_id)
+
+
+def next_version(
+    current: MemoryRecord | None, request: WriteRequest, new_id: str, waiting: Iterable[MemoryRecord] = ()
+) -> Written:
     """What writing `request` over `current` comes to; `new_id` names the record when there is none yet.
 
     `previous` is the replaced record as it was; `closed` gives the form in which history shows it.
+
+    Args:
+        current: the active record of the key in the `target_lane`. A quarantined request leaves it as it is.
+        request: what to write.
+        new_id: names a record that is new.
+        waiting: the quarantined records of the key; looked at when the request is to be quarantined.
 
     Raises:
         Conflict: `if_version` is not the current version, whatever is to be written.
@@ -34,10 +58,14 @@ def next_version(current: MemoryRecord | None, request: WriteRequest, new_id: st
     held = current.version if current else 0
     if request.if_version is not None and request.if_version != held:
         raise Conflict(request.key, request.if_version, held, current.text if current else None)
-    if current is None:
-        return Written("stored", _record(request, id=new_id, created_at=request.at))
-    if _says_the_same(current, request):
+    if current is not None and _says_the_same(current, request):
         return Written("unchanged", current)
+    if request.status == "quarantined":
+        for held in waiting:
+            if held.origin.actor_ref == request.origin.actor_ref and _says_the_same(held, request):
+                return Written("unchanged", held)
+    if current is None or request.status == "quarantined":
+        return Written("stored", _record(request, id=new_id, created_at=request.at))
     replacement = _record(
         request,
         id=current.id,

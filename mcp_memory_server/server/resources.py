@@ -13,7 +13,7 @@ from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.service import MemoryService
 
 from .tools import digest_json
-from .uris import BLOCK, DIGEST, RECORDS, SCOPES, STATS, Address, parse, scope_uri
+from .uris import BLOCK, DIGEST, RECORDS, SCOPES, STATS, Address, page_cursor, parse, scope_uri
 
 _TEXT: Final = "text/plain"
 _JSON: Final = "application/json"
@@ -109,7 +109,7 @@ async def _record(service: MemoryService, context: RequestContext, address: Addr
 
 
 async def _scope(service: MemoryService, context: RequestContext, address: Address) -> _Read:
-    page = await service.page(context, address.name, address.variables.get("after"))
+    page = await service.page(context, address.name, page_cursor(address))
     shown: dict[str, Any] = {
         "scope": page.scope,
         "records": [record.model_dump(mode="json") for record in page.records],

@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
 from mcp_memory_server.errors import NotFound
-from mcp_memory_server.providers.base import Change
+from mcp_memory_server.providers.base import Change, PageCursor
 
 BLOCK: Final = "memory://block"
 DIGEST: Final = "memory://digest"
@@ -47,10 +47,19 @@ def record_uri(record_id: str) -> str:
     return RECORDS + quote(record_id, safe="")
 
 
-def scope_uri(scope: str, after: str | None = None) -> str:
-    """A scope's page; `after` continues behind that key."""
+def scope_uri(scope: str, after: PageCursor | None = None) -> str:
+    """A scope's page; `after` continues behind that place."""
     uri = SCOPES + quote(scope, safe="")
-    return uri if after is None else f"{uri}?{urlencode({'after': after}, quote_via=quote)}"
+    if after is None:
+        return uri
+    place = {"after": after.key} | ({} if after.id is None else {"after_id": after.id})
+    return f"{uri}?{urlencode(place, quote_via=quote)}"
+
+
+def page_cursor(address: Address) -> PageCursor | None:
+    """Where the page of a scope's address begins; None at the first record."""
+    after = address.variables.get("after")
+    return None if after is None else PageCursor(after, address.variables.get("after_id"))
 
 
 def is_touched(uri: str, change: Change) -> bool:

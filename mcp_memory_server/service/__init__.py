@@ -10,7 +10,7 @@ from typing import Self, Unpack
 from mcp_memory_server.block import render_block
 from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import RequestContext, ScopeResolver
-from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, Stats, VectorCount
+from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, PageCursor, Stats, VectorCount
 from mcp_memory_server.records import MemoryRecord
 
 from . import browse, exchange, operate, wiring
@@ -156,7 +156,7 @@ class MemoryService:
         """See `browse.record_versions`."""
         return await browse.record_versions(self._wiring, context, record_id, scopes)
 
-    async def page(self, context: RequestContext, scope: str, after: str | None = None) -> Page:
+    async def page(self, context: RequestContext, scope: str, after: PageCursor | None = None) -> Page:
         """See `browse.page`."""
         return await browse.page(self._wiring, context, scope, after)
 

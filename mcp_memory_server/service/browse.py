@@ -12,6 +12,7 @@ from mcp_memory_server.providers.base import (
     BrowsingProvider,
     HistoryRequest,
     ListRequest,
+    PageCursor,
     PageRequest,
     Stats,
     can_browse,
@@ -30,7 +31,7 @@ class Page:
 
     scope: str
     records: tuple[MemoryRecord, ...]
-    next_after: str | None
+    next_after: PageCursor | None
 
 
 async def find(
@@ -77,7 +78,7 @@ async def record_versions(
 
 
 async def page(
-    wiring: Wiring, context: RequestContext, scope: str, after: str | None = None, limit: int = PAGE_SIZE
+    wiring: Wiring, context: RequestContext, scope: str, after: PageCursor | None = None, limit: int = PAGE_SIZE
 ) -> Page:
     """Everything held at one scope that applies to the request: the read-back.
 
@@ -89,16 +90,16 @@ async def page(
     return await _page(browsing(wiring), scope, after, limit)
 
 
-async def _page(provider: BrowsingProvider, scope: str, after: str | None, limit: int) -> Page:
+async def _page(provider: BrowsingProvider, scope: str, after: PageCursor | None, limit: int) -> Page:
     found = await provider.page(PageRequest(scope, limit, after))
     held = tuple(record for record in found if record.scope == scope)
-    return Page(scope, held, found[-1].key if len(found) == limit else None)
+    return Page(scope, held, PageCursor.behind(found[-1]) if len(found) == limit else None)
 
 
 async def everything_at(wiring: Wiring, scope: str) -> AsyncGenerator[MemoryRecord]:
     """Every record at a scope, without asking whom it applies to: for callers that have checked."""
     provider = browsing(wiring)
-    after: str | None = None
+    after: PageCursor | None = None
     while True:
         found = await _page(provider, scope, after, PAGE_SIZE)
         for record in found.records:

@@ -23,6 +23,7 @@ from mcp_memory_server.providers.base import (
     JournaledEntry,
     JournalLookup,
     ListRequest,
+    PageCursor,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -253,8 +254,8 @@ class TwoStores(RuleBasedStateMachine):
             self._subject_ref(ref): record for ref, record in told.items()
         }
 
-    @rule(scope=st.sampled_from(SCOPES), limit=st.integers(1, 3), after=st.one_of(st.none(), keys))
-    def page(self, scope: str, limit: int, after: str | None) -> None:
+    @rule(scope=st.sampled_from(SCOPES), limit=st.integers(1, 3), after=st.one_of(st.none(), keys.map(PageCursor)))
+    def page(self, scope: str, limit: int, after: PageCursor | None) -> None:
         request = PageRequest(scope, limit, after)
         reference, subject = self._call(self._reference.page, request), self._call(self._subject.page, request)
         assert tuple(map(self._as_reference, subject)) == reference

@@ -4,8 +4,11 @@ import sqlite3
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from mcp_memory_server.providers.base import (
+    ForgetRequest,
+    ListRequest,
     RecordVectors,
     SearchRequest,
     VectorsWrite,
@@ -25,11 +28,14 @@ ORIGIN = MemoryOrigin(author="human")
 QUESTION = SearchRequest(("actor:ann",), "Where does Ann work?", 5, AT)
 
 
-def leave_first_schema(path: Path) -> MemoryRecord:
-    """A store with one fact, as the first release left it: no tables or columns for vectors."""
-    record = MemoryRecord(
-        id="fact-1", key="office", text="Ann works in Lyon.", scope="actor:ann", origin=ORIGIN, updated_at=AT
-    )
+def fact(id: str, key: str, **fields: Any) -> MemoryRecord:
+    held: dict[str, Any] = {"text": "Ann works in Lyon.", "scope": "actor:ann", "origin": ORIGIN, "updated_at": AT}
+    return MemoryRecord(id=id, key=key, **(held | fields))
+
+
+def leave_first_schema(path: Path, *further: MemoryRecord) -> MemoryRecord:
+    """A store as the first release left it: no tables or columns for vectors. Its first fact, which is signed."""
+    record = fact("fact-1", "office")
     sql = resources.files("mcp_memory_server.providers.sqlite") / "migrations" / "0001_initial.sql"
     with closing(sqlite3.connect(path)) as db, db:
         db.executescript(sql.read_text("utf-8"))
@@ -38,9 +44,9 @@ def leave_first_schema(path: Path) -> MemoryRecord:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("INSERT INTO scope VALUES (1, 'actor:ann', 1)")
         places = ", ".join("?" * len(RECORD_COLUMNS))
-        db.execute(
-            f"INSERT INTO memory (number, scope_id, {', '.join(RECORD_COLUMNS)}) VALUES (1, 1, {places})",
-            record_values(record),
+        db.executemany(
+            f"INSERT INTO memory (number, scope_id, {', '.join(RECORD_COLUMNS)}) VALUES (?, 1, {places})",
+            [(number, *record_values(held)) for number, held in enumerate((record, *further), start=1)],
         )
         db.execute("INSERT INTO signature VALUES (1, 1, 1, 'office', '', 0, ?)", (signature_of(record),))
     path.chmod(0o600)
@@ -59,6 +65,48 @@ async def test_a_store_of_the_first_schema_is_migrated_and_searched(tmp_path: Pa
         assert (await provider.examine()).faults == ()
     with closing(sqlite3.connect(path)) as db:
         assert schema_version(db) == latest_version()
+
+
+async def test_records_of_the_first_schema_come_to_stand_in_their_lanes(tmp_path: Path) -> None:
+    """What waited for review holds its key no more; the one for a thread stands beside the one for everywhere."""
+    path = tmp_path / "memory.db"
+    waiting = fact("fact-2", "phone", status="quarantined", pinned=True)
+    for_thread = fact("fact-3", "tone", kind="session", origin=MemoryOrigin(author="agent", thread_id="t1"))
+    leave_first_schema(path, waiting, for_thread)
+    async with open_sqlite(f"sqlite:///{path}") as provider:
+        for key, text in (("phone", "+33"), ("tone", "brief")):
+            assert (await provider.write(WriteRequest("actor:ann", key, text, ORIGIN, AT))).status == "stored"
+        in_thread = MemoryOrigin(author="agent", thread_id="t1")
+        again = await provider.write(WriteRequest("actor:ann", "tone", "long", in_thread, AT, kind="session"))
+        assert (again.status, again.record.id) == ("replaced", "fact-3")
+        assert (await provider.list(ListRequest(("actor:ann",), statuses=("quarantined",)))).records == (waiting,)
+
+
+async def test_numbers_of_records_that_are_gone_stay_used_up(tmp_path: Path) -> None:
+    """Caches of other processes go by them."""
+    path = tmp_path / "memory.db"
+    leave_first_schema(path, fact("fact-2", "phone"), fact("fact-3", "tone"))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("DELETE FROM memory WHERE number > 1")
+    async with open_sqlite(f"sqlite:///{path}") as provider:
+        await provider.write(WriteRequest("actor:ann", "pet", "a cat", ORIGIN, AT))
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT number FROM memory ORDER BY number").fetchall() == [(1,), (4,)]
+
+
+async def test_migrating_leaves_no_copy_of_a_text_that_is_forgotten_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    filler = [fact(f"fact-{n}", f"key {n}", text=f"ordinary fact {n} " * 20) for n in range(2, 200)]
+    leave_first_schema(path, fact("secret", "phone", text="xylocarp"), *filler)
+    async with open_sqlite(f"sqlite:///{path}") as provider:
+        forgotten = await provider.forget(ForgetRequest("actor:ann", "secret", "ann", AT))
+        assert forgotten is not None
+        assert forgotten.erasure == "done"
+        assert b"xylocarp" not in bytes_in(tmp_path)
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 def signature_versions(path: Path) -> set[int]:

@@ -5,8 +5,8 @@ from urllib.parse import quote
 import pytest
 
 from mcp_memory_server.identity import Actor, RequestContext
-from mcp_memory_server.providers.base import Change
-from mcp_memory_server.server.uris import is_touched, parse, record_uri, scope_uri
+from mcp_memory_server.providers.base import Change, PageCursor
+from mcp_memory_server.server.uris import is_touched, page_cursor, parse, record_uri, scope_uri
 from mcp_memory_server.service import MemoryService
 from mcp_memory_server.service.browse import PAGE_SIZE
 from tests.block_lines import block_lines
@@ -167,7 +167,8 @@ async def test_a_uri_that_is_no_resource_is_the_caller_s_fault(
 def test_addresses_are_printed_and_parsed_without_loss(name: str) -> None:
     assert parse(record_uri(name)).name == name
     assert parse(scope_uri(name)).name == name
-    assert parse(scope_uri("global", after=name)).variables == {"after": name}
+    for cursor in (PageCursor(name), PageCursor("office", name)):
+        assert page_cursor(parse(scope_uri("global", after=cursor))) == cursor
 
 
 @pytest.mark.parametrize(

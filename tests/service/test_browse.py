@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported, Refused
-from mcp_memory_server.providers.base import Group
+from mcp_memory_server.providers.base import Group, PageCursor
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.service import MemoryService, Reach
 from mcp_memory_server.service.browse import PAGE_SIZE
@@ -59,7 +59,7 @@ async def test_a_scope_is_read_back_whole_page_by_page_in_order_of_key() -> None
         await service.remember(ANN, key, "a fact")
     sizes: list[int] = []
     read: list[str] = []
-    after: str | None = None
+    after: PageCursor | None = None
     while not sizes or after is not None:
         page = await service.page(ANN, "actor:ann", after)
         sizes.append(len(page.records))

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from .browsing import BrowsingProvider, PageRequest, ScopeCount, Stats
+from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Stats
 from .changing import Change, ChangeBatch, ChangingProvider
 from .declaration import Capabilities, Group
 from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
@@ -57,6 +57,7 @@ __all__ = [
     "Listing",
     "MaintainedProvider",
     "MemoryProvider",
+    "PageCursor",
     "PageRequest",
     "PinRequest",
     "PruneRequest",

@@ -12,12 +12,24 @@ from .required import MemoryProvider
 
 
 @dataclass(frozen=True, slots=True)
+class PageCursor:
+    """A place between two records of a scope: behind that record of the key, or behind all of the key's."""
+
+    key: str
+    id: str | None = None
+
+    @classmethod
+    def behind(cls, record: MemoryRecord) -> PageCursor:
+        return cls(record.key, record.id)
+
+
+@dataclass(frozen=True, slots=True)
 class PageRequest:
-    """Records of one scope in order of key, after the key `after`, at most `limit` of them."""
+    """Records of one scope in order of key, those of one key in order of id, behind `after`, at most `limit`."""
 
     scope: str
     limit: int
-    after: str | None = None
+    after: PageCursor | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class RestoringProvider(WritingProvider, Protocol):
     async def restore(self, request: RestoreRequest) -> int:
         """Take all of them in, in order, or none; how many were new or changed.
 
-        A record whose id is held already, or whose (`scope`, `key`) is, is replaced with its history.
+        A record whose id is held already, or whose (`scope`, `key`, lane) is, is replaced with its history.
 
         Raises:
             InvalidInput: see `versions.check_restorable`; nothing was taken in.

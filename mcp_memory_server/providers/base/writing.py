@@ -84,14 +84,18 @@ class PinRequest:
 
 class WritingProvider(MemoryProvider, Protocol):
     async def write(self, request: WriteRequest) -> Written:
-        """Upsert on (`scope`, `key`).
+        """Upsert on (`scope`, `key`), and on the thread where `kind` is `session` (`records.lane_of`).
 
         A new key is `stored` with a fresh id and version 1. The same text, tags and validity again is
         `unchanged`: nothing is written. Otherwise the fact is `replaced`: id, `created_at` and `pinned` stay,
         the version rises by one, and the old value goes to history.
 
+        A `quarantined` fact replaces nothing: it is `stored` beside the active one under an id of its own, unless
+        that one, or a waiting one of the same `actor_ref`, says the same already.
+
         Raises:
-            Conflict: `if_version` does not match, whatever is to be written; it carries the current version and text.
+            Conflict: `if_version` is not that of the active fact, whatever is to be written; it carries the current
+                version and text.
             InvalidInput: a value that no record can hold.
         """
         ...

@@ -1,9 +1,9 @@
 """`page`, `scopes` and `stats`: everything held can be shown."""
 
-from mcp_memory_server.providers.base import Group, PageRequest, PinRequest, ScopeCount
+from mcp_memory_server.providers.base import Group, PageCursor, PageRequest, PinRequest, ScopeCount
 
 from .registry import check
-from .samples import ACME, ANN, BOB, EVERYONE, minute, remember
+from .samples import ACME, ANN, BOB, EVERYONE, erasing, minute, remember
 from .store import EveryGroup, Store, opened
 
 
@@ -16,7 +16,7 @@ async def _pages(provider: EveryGroup, scope: str, limit: int) -> list[list[str]
         pages.append([record.key for record in page])
         if len(page) < limit:
             return pages
-        after = page[-1].key
+        after = PageCursor.behind(page[-1])
 
 
 @check(Group.WRITE, Group.BROWSE)
@@ -38,8 +38,26 @@ async def a_page_begins_after_a_key_whether_or_not_it_is_still_held(store: Store
         for key in ("a", "c", "e"):
             await remember(provider, key, "text")
         for after, expected in (("", ["a", "c", "e"]), ("b", ["c", "e"]), ("c", ["e"]), ("e", []), ("z", [])):
-            page = await provider.page(PageRequest(ANN, limit=9, after=after))
+            page = await provider.page(PageRequest(ANN, limit=9, after=PageCursor(after)))
             assert [record.key for record in page] == expected
+
+
+@check(Group.WRITE, Group.BROWSE)
+async def several_records_of_one_key_are_paged_one_by_one(store: Store) -> None:
+    """A page may end between them: the next begins with the one behind, whichever of them is still held."""
+    async with opened(store) as provider:
+        await remember(provider, "a", "before")
+        same = [await remember(provider, "b", "active")]
+        same += [await remember(provider, "b", f"waiting {n}", status="quarantined") for n in range(4)]
+        await remember(provider, "c", "behind")
+        for limit in (1, 2, 3, 4, 100):
+            assert [key for page in await _pages(provider, ANN, limit) for key in page] == ["a", *"bbbbb", "c"]
+        ids = sorted(record.id for record in same)
+        behind = await provider.page(PageRequest(ANN, limit=9, after=PageCursor("b", ids[1])))
+        assert [record.id for record in behind[:-1]] == ids[2:]
+        await provider.forget(erasing(next(record for record in same if record.id == ids[1])))
+        assert await provider.page(PageRequest(ANN, limit=9, after=PageCursor("b", ids[1]))) == behind
+        assert [record.key for record in await provider.page(PageRequest(ANN, 9, PageCursor("b")))] == ["c"]
 
 
 @check(Group.WRITE, Group.BROWSE)

@@ -32,6 +32,7 @@ from mcp_memory_server.providers.base import (
     JournalLookup,
     Listing,
     ListRequest,
+    PageCursor,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -49,7 +50,14 @@ from mcp_memory_server.providers.base import (
 from mcp_memory_server.providers.key_order import in_digest_order, is_pinned, listing, with_pins
 from mcp_memory_server.providers.scope_index import ScopeIndex
 from mcp_memory_server.providers.signatures import check_language
-from mcp_memory_server.providers.versions import check_restorable, check_vectors, closed_history, next_version
+from mcp_memory_server.providers.versions import (
+    check_restorable,
+    check_vectors,
+    closed_history,
+    lane_of,
+    next_version,
+    target_lane,
+)
 from mcp_memory_server.records import MemoryRecord
 
 from .changes import ChangeFeed
@@ -94,10 +102,10 @@ class InMemoryProvider:
 
     def __init__(self, language: str | None = None) -> None:
         self.audit: deque[AuditLine] = deque()
-        self._held: dict[str, dict[str, _Versions]] = {}
-        """By scope, then by key."""
-        self._places: dict[str, tuple[str, str]] = {}
-        """The scope and key of each id."""
+        self._held: dict[str, dict[str, dict[str, _Versions]]] = {}
+        """By scope, then by key, then by lane."""
+        self._places: dict[str, tuple[str, str, str]] = {}
+        """The scope, key and lane of each id."""
         self._index = ScopeIndex(language)
         self._changes = ChangeFeed()
         self._journal = Journal()
@@ -129,10 +137,12 @@ class InMemoryProvider:
 
     async def write(self, request: WriteRequest) -> Written:
         await self._enter()
-        versions = self._held.get(request.scope, {}).get(request.key, ())
-        written = next_version(versions[-1] if versions else None, request, str(uuid7()))
+        lanes = self._held.get(request.scope, {}).get(request.key, {})
+        versions = lanes.get(target_lane(request), ())
+        waiting = (held[-1] for held in lanes.values() if held[-1].status == "quarantined")
+        written = next_version(versions[-1] if versions else None, request, str(uuid7()), waiting)
         if written.status != "unchanged":
-            self._put((*versions, written.record))
+            self._put((*versions, written.record) if written.previous else (written.record,))
             self._changes.report(written.record)
         return written
 
@@ -213,9 +223,8 @@ class InMemoryProvider:
 
     async def page(self, request: PageRequest) -> tuple[MemoryRecord, ...]:
         await self._enter()
-        held = self._held.get(request.scope, {})
-        keys = sorted(key for key in held if request.after is None or key > request.after)
-        return tuple(held[key][-1] for key in keys[: request.limit])
+        records = sorted(self._current((request.scope,)), key=lambda record: (record.key, record.id))
+        return tuple(islice((record for record in records if _is_behind(record, request.after)), request.limit))
 
     async def scopes(self) -> tuple[str, ...]:
         await self._enter()
@@ -225,11 +234,12 @@ class InMemoryProvider:
         await self._enter()
         counted = [scope for scope in dict.fromkeys(scopes) if scope in self._held]
         records = tuple(self._current(counted))
+        held = Counter(record.scope for record in records)
         return Stats(
             records=len(records),
             pinned=sum(record.pinned for record in records),
-            versions=sum(len(versions) for scope in counted for versions in self._held[scope].values()),
-            by_scope=tuple(ScopeCount(scope, len(self._held[scope])) for scope in counted),
+            versions=sum(len(self._versions(counted, record.id)) for record in records),
+            by_scope=tuple(ScopeCount(scope, held[scope]) for scope in counted),
             by_kind=Counter(record.kind for record in records),
             by_status=Counter(record.status for record in records),
             last_write=max((record.updated_at for record in records), default=None),
@@ -254,8 +264,8 @@ class InMemoryProvider:
         record = versions[-1]
         if self._versions((record.scope,), record.id) == versions:
             return False
-        beaten = self._held.get(record.scope, {}).get(record.key, ())
-        moved = self._held[place[0]][place[1]] if (place := self._places.get(record.id)) else ()
+        beaten = self._held.get(record.scope, {}).get(record.key, {}).get(lane_of(record), ())
+        moved = self._versions(tuple(self._held), record.id)
         for held in (beaten, moved):
             if held and held[-1].id in self._places:
                 self._remove(held[-1])
@@ -272,26 +282,36 @@ class InMemoryProvider:
 
     def _current(self, scopes: Sequence[str]) -> Iterator[MemoryRecord]:
         for scope in dict.fromkeys(scopes):
-            for versions in self._held.get(scope, {}).values():
-                yield versions[-1]
+            for lanes in self._held.get(scope, {}).values():
+                for versions in lanes.values():
+                    yield versions[-1]
 
     def _versions(self, scopes: Sequence[str], id: str) -> _Versions:
         """The versions of a record that is at one of `scopes`; none of any other."""
-        scope, key = self._places.get(id, (None, None))
-        return self._held[scope][key] if scope is not None and key is not None and scope in scopes else ()
+        scope, key, lane = self._places.get(id, ("", "", ""))
+        return self._held[scope][key][lane] if id in self._places and scope in scopes else ()
 
     def _put(self, versions: _Versions) -> None:
         record = versions[-1]
-        self._held.setdefault(record.scope, {})[record.key] = versions
-        self._places[record.id] = (record.scope, record.key)
+        lane = lane_of(record)
+        self._held.setdefault(record.scope, {}).setdefault(record.key, {})[lane] = versions
+        self._places[record.id] = (record.scope, record.key, lane)
         self._index.put(record)
 
     def _remove(self, record: MemoryRecord) -> None:
-        at_scope = self._held[record.scope]
-        del at_scope[record.key], self._places[record.id]
-        if not at_scope:
-            del self._held[record.scope]
+        scope, key, lane = self._places.pop(record.id)
+        del self._held[scope][key][lane]
+        if not self._held[scope][key]:
+            del self._held[scope][key]
+        if not self._held[scope]:
+            del self._held[scope]
         self._index.remove(record)
+
+
+def _is_behind(record: MemoryRecord, cursor: PageCursor | None) -> bool:
+    if cursor is None or record.key > cursor.key:
+        return True
+    return record.key == cursor.key and cursor.id is not None and record.id > cursor.id
 
 
 def _matching(records: Iterator[MemoryRecord], request: ListRequest) -> Iterator[MemoryRecord]:

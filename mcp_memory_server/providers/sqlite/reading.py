@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from mcp_memory_server.providers.base import Listing, ListRequest, PageRequest, ScopeCount, Stats
+from mcp_memory_server.providers.base import Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
 from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
 from mcp_memory_server.records import MemoryRecord
@@ -58,8 +58,19 @@ SELECT scope_id, count(*) FROM memory
 WHERE scope_id IN (SELECT value FROM json_each(?)) AND status IN (SELECT value FROM json_each(?)) GROUP BY scope_id
 """
 
+# Records beside another one of their key at their scope. Few are: the partial index holds them alone.
+_COUNT_BESIDE = """
+SELECT scope_id, count(*) FROM memory INDEXED BY memory_apart
+WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND lane <> ''
+  AND status IN (SELECT value FROM json_each(:statuses)) AND EXISTS (
+    SELECT 1 FROM memory AS other
+    WHERE other.scope_id = memory.scope_id AND other.key = memory.key AND other.lane < memory.lane
+      AND other.status IN (SELECT value FROM json_each(:statuses))
+) GROUP BY scope_id
+"""
+
 _COUNT_SHARED = """
-SELECT count(*) FROM memory
+SELECT count(DISTINCT key) FROM memory
 WHERE scope_id = :scope AND status IN (SELECT value FROM json_each(:statuses)) AND EXISTS (
     SELECT 1 FROM memory AS other
     WHERE other.scope_id IN (SELECT value FROM json_each(:larger)) AND other.key = memory.key
@@ -69,7 +80,8 @@ WHERE scope_id = :scope AND status IN (SELECT value FROM json_each(:statuses)) A
 
 _PAGE = f"""
 SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id
-WHERE scope.token = ? AND memory.key > ? ORDER BY memory.key LIMIT ?
+WHERE scope.token = :scope AND memory.key >= :key
+  AND (memory.key > :key OR memory.id > :id) ORDER BY memory.key, memory.id LIMIT :limit
 """
 
 _COUNTED = """
@@ -97,10 +109,12 @@ def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
 def _count_keys(db: sqlite3.Connection, scopes: Iterable[int], statuses: str) -> int:
     """How many distinct keys the scopes hold together.
 
-    A scope holds a key once, so each adds its records less the keys that a larger one holds too. Only the smaller
-    ones are looked at key by key: counting distinct keys outright would sort all of them.
+    Each scope adds its keys less those that a larger one holds too. Only the smaller ones, and records beside
+    another of their key, are looked at one by one: counting distinct keys outright would sort all of them.
     """
-    counts = dict(db.execute(_COUNT_IN_SCOPES, (_json(scopes), statuses)).fetchall())
+    counts: dict[int, int] = dict(db.execute(_COUNT_IN_SCOPES, (_json(scopes), statuses)).fetchall())
+    for scope, beside in db.execute(_COUNT_BESIDE, {"scopes": _json(scopes), "statuses": statuses}):
+        counts[scope] -= beside
     total, larger = 0, list[int]()
     for scope in sorted(counts, key=lambda scope: counts[scope], reverse=True):
         shared = 0
@@ -147,10 +161,12 @@ def _matching(
 
 
 def page(db: sqlite3.Connection, request: PageRequest) -> tuple[MemoryRecord, ...]:
-    after = request.after or ""
-    if not (is_storable(request.scope) and is_storable(after)):
+    # No key is blank, so before the first record is behind the blank one.
+    after = request.after or PageCursor("")
+    if not all(map(is_storable, (request.scope, after.key, after.id or ""))):
         return ()
-    rows = db.execute(_PAGE, (request.scope, after, request.limit))
+    asked = {"scope": request.scope, "key": after.key, "id": after.id, "limit": request.limit}
+    rows = db.execute(_PAGE, asked)
     return tuple(record_of(request.scope, row) for row in rows)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
+from mcp_memory_server.providers.versions import lane_of
 
 from .history import stored_versions
 from .writing import ScopeGeneration, advance, announce, drop_signature, put
@@ -18,7 +19,7 @@ _IN_THE_WAY: Final = """
 SELECT memory.number, memory.id, scope.token FROM memory JOIN scope ON scope.id = memory.scope_id WHERE memory.id = ?
 UNION
 SELECT memory.number, memory.id, scope.token FROM memory JOIN scope ON scope.id = memory.scope_id
-WHERE scope.token = ? AND memory.key = ?
+WHERE scope.token = ? AND memory.key = ? AND memory.lane = ?
 """
 
 
@@ -35,7 +36,8 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
 
     for versions, lexical in zip(request.records, signatures, strict=True):
         *old, current = versions
-        in_the_way = db.execute(_IN_THE_WAY, (current.id, current.scope, current.key)).fetchall()
+        place = (current.scope, current.key, lane_of(current))
+        in_the_way = db.execute(_IN_THE_WAY, (current.id, *place)).fetchall()
         if in_the_way and stored_versions(db, [current.scope], current.id) == list(versions):
             continue
         for number, record_id, scope in in_the_way:

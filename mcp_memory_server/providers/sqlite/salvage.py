@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
 from mcp_memory_server.providers.signatures import signature_of
-from mcp_memory_server.records import MemoryRecord, canonical_instant
+from mcp_memory_server.records import MemoryRecord, canonical_instant, lane_of
 
 from . import files, migrate, pages, restoring
 
@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 OpenRaw = Callable[[Path], sqlite3.Connection]
 
-# memory: number (kept as the rowid), id, scope_id, then the columns of a record after its id.
-_MEMORY_WIDTH: Final = len(RECORD_COLUMNS) + 2
+# memory: number (kept as the rowid), id, scope_id, the columns of a record after its id, and since 0003 its lane.
+_MEMORY_WIDTHS: Final = (len(RECORD_COLUMNS) + 2, len(RECORD_COLUMNS) + 3)
 _HISTORY_WIDTH: Final = len(RECORD_COLUMNS)
 _NARROW_WIDTH: Final = 3
 _MENDING_TIMEOUT_S: Final = 60.0
@@ -90,12 +90,12 @@ def readable_records(path: Path) -> list[tuple[MemoryRecord, ...]]:
     tokens = _scope_tokens(rows)
     current: dict[str, MemoryRecord] = {}
     for row in rows:
-        if len(row.values) == _MEMORY_WIDTH and row.rowid is not None:
+        if len(row.values) in _MEMORY_WIDTHS and row.rowid is not None:
             _, record_id, scope_id, *rest = row.values
             record = _record(tokens.get(scope_id), (record_id, *rest))
             if record and record.version >= (current[record.id].version if record.id in current else 0):
                 current[record.id] = record
-    unique = {(record.scope, record.key): record for record in current.values()}
+    unique = {(record.scope, record.key, lane_of(record)): record for record in current.values()}
     old: dict[str, dict[int, MemoryRecord]] = {}
     for row in rows:
         if len(row.values) == _HISTORY_WIDTH and row.rowid is None:
@@ -126,7 +126,7 @@ def _scope_tokens(rows: Iterable[pages.Row]) -> dict[pages.Value, str]:
             case _:
                 pass
     for row in rows:
-        if len(row.values) == _MEMORY_WIDTH:
+        if len(row.values) in _MEMORY_WIDTHS:
             token = scope_of.get(row.values[1])
             if isinstance(token, str):
                 tokens.setdefault(row.values[2], token)

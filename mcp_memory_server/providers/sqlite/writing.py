@@ -10,7 +10,7 @@ from uuid6 import uuid7
 from mcp_memory_server.providers.base import PinRequest, WriteRequest, Written
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of, record_values
 from mcp_memory_server.providers.signatures import epoch_ms
-from mcp_memory_server.providers.versions import next_version
+from mcp_memory_server.providers.versions import lane_of, next_version, target_lane
 from mcp_memory_server.records import MemoryRecord
 
 from .names import is_storable
@@ -19,7 +19,9 @@ from .reading import COLUMNS
 _NAMES: Final = ", ".join(RECORD_COLUMNS)
 _PLACES: Final = ", ".join("?" * len(RECORD_COLUMNS))
 
-_CURRENT = f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND key = ?"
+_OF_KEY = f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND key = ?"
+_CURRENT = f"{_OF_KEY} AND lane = ?"
+_WAITING = f"{_OF_KEY} AND +status = 'quarantined' ORDER BY memory.id"
 _CURRENT_BY_ID = (
     f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND memory.id = ?"
 )
@@ -28,9 +30,9 @@ INSERT INTO scope (token, generation) VALUES (?, 1)
 ON CONFLICT (token) DO UPDATE SET generation = generation + 1 RETURNING id, generation
 """
 _UPSERT = f"""
-INSERT INTO memory ({_NAMES}, scope_id) VALUES ({_PLACES}, ?)
-ON CONFLICT (scope_id, key) DO UPDATE SET
-    {", ".join(f"{name} = excluded.{name}" for name in RECORD_COLUMNS if name not in ("id", "key"))}
+INSERT INTO memory ({_NAMES}, scope_id, lane) VALUES ({_PLACES}, ?, ?)
+ON CONFLICT (id) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in (*RECORD_COLUMNS, "lane") if name != "id")}
 RETURNING number
 """
 _INTO_HISTORY = """
@@ -73,14 +75,17 @@ def announce(db: sqlite3.Connection, scope: str, record_id: str) -> None:
 
 def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Written:
     """Upsert; `lexical` is the ranking signature of the new fact."""
-    current = None
-    if is_storable(request.scope) and is_storable(request.key):  # else `next_version` refuses it
-        row = db.execute(_CURRENT, (request.scope, request.key)).fetchone()
+    current, waiting = None, list[MemoryRecord]()
+    lane = target_lane(request)
+    if is_storable(request.scope) and is_storable(request.key) and is_storable(lane):  # else `next_version` refuses it
+        row = db.execute(_CURRENT, (request.scope, request.key, lane)).fetchone()
         current = None if row is None else record_of(request.scope, row)
-    written = next_version(current, request, str(uuid7()))
+        if request.status == "quarantined":
+            waiting = [record_of(request.scope, row) for row in db.execute(_WAITING, (request.scope, request.key))]
+    written = next_version(current, request, str(uuid7()), waiting)
     if written.status != "unchanged":
-        if current is not None:
-            db.execute(_INTO_HISTORY, (current.id,))
+        if written.previous is not None:
+            db.execute(_INTO_HISTORY, (written.previous.id,))
         place = advance(db, request.scope)
         put(db, place, written.record, lexical)
         announce(db, request.scope, written.record.id)
@@ -89,7 +94,7 @@ def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Writ
 
 def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
     """Store the current version of a record, and what ranking reads of it when it may be found at all."""
-    number = db.execute(_UPSERT, (*record_values(record), place.scope_id)).fetchone()[0]
+    number = db.execute(_UPSERT, (*record_values(record), place.scope_id, lane_of(record))).fetchone()[0]
     if record.status != "active":
         drop_signature(db, place, number)
         return
