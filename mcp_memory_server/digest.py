@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import Field
 
-from .records import Author, FrozenModel, MemoryOrigin, MemoryRecord, is_absent
+from .records import Author, FrozenModel, MemoryOrigin, MemoryRecord, comes_along, is_absent
 
 DEFAULT_MAX_MEMORIES = 20
+
+R = TypeVar("R", bound=MemoryRecord)
 
 
 class Override(FrozenModel):
@@ -37,7 +39,10 @@ class Override(FrozenModel):
 
 
 class DigestEntry(MemoryRecord):
-    """The record that answers a key, and the wider answers that it outranks, widest last."""
+    """The record that answers a key, and the wider answers that it outranks, widest last.
+
+    `pinned` is true where any of them is pinned, and for a working block: it comes along in every digest.
+    """
 
     overrides: tuple[Override, ...] = Field(default=(), exclude_if=is_absent)
 
@@ -73,18 +78,19 @@ def resolve_digest(
     """Resolve records into at most `max_memories` entries, one a key (spec section 4).
 
     Records outside `scopes` are dropped, not trusted. `scopes` go from most to least specific. When `ranked`,
-    the order of `records` is their relevance and a key is as relevant as its best-placed record.
+    the order of `records` is their relevance and a key is as relevant as its best-placed record. An insight stands
+    behind those of the facts that it cites, and one that votes brought down to a salience of 0 is gone.
     """
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
     by_key: dict[str, list[MemoryRecord]] = {}
     for record in records:
-        if record.scope in rank:
+        if record.scope in rank and not is_spent(record):
             by_key.setdefault(record.key, []).append(record)
 
     entries = [_resolve_key(held, rank) for held in by_key.values()]
     if ranked:
         pinned = _selection_order([entry for entry in entries if entry.pinned], rank)
-        ordered = pinned + [entry for entry in entries if not entry.pinned]
+        ordered = pinned + below_cited([entry for entry in entries if not entry.pinned])
     else:
         ordered = _selection_order(entries, rank)
 
@@ -103,7 +109,7 @@ def resolve_digest(
 def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
     """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
     if len(held) == 1:
-        return as_entry(held[0], pinned=held[0].pinned, overrides=())
+        return as_entry(held[0], pinned=comes_along(held[0]), overrides=())
     newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
     at_scope: dict[str, MemoryRecord] = {}
     for record in newest_first:
@@ -111,7 +117,7 @@ def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEn
     winner, *beaten = sorted(at_scope.values(), key=lambda record: rank[record.scope])
     return as_entry(
         winner,
-        pinned=any(record.pinned for record in held),
+        pinned=any(map(comes_along, held)),
         overrides=tuple(Override.of(record) for record in beaten),
     )
 
@@ -132,4 +138,34 @@ def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[D
     ordered = sorted(entries, key=attrgetter("key"))
     ordered.sort(key=attrgetter("updated_at"), reverse=True)
     ordered.sort(key=lambda entry: (not entry.pinned, rank[entry.scope]))
-    return ordered
+    pinned = [entry for entry in ordered if entry.pinned]
+    return below_cited(pinned) + below_cited(ordered[len(pinned) :])
+
+
+def is_spent(record: MemoryRecord) -> bool:
+    """Whether votes have brought an insight down so far that nobody is shown it any more."""
+    return record.insight is not None and record.insight.salience <= 0
+
+
+def below_cited(records: Sequence[R]) -> list[R]:
+    """The same records in the same order, but each insight behind the last of those that it cites.
+
+    Insights that cite each other in a circle keep their order, behind everything else.
+    """
+    if not any(record.insight for record in records):
+        return list(records)
+    ahead = {record.id for record in records}
+    ordered: list[R] = []
+    waiting: list[R] = []
+    for record in records:
+        waiting.append(record)
+        while ready := next((held for held in waiting if held.insight is None or ahead.isdisjoint(_cited(held))), None):
+            waiting.remove(ready)
+            ordered.append(ready)
+            ahead.discard(ready.id)
+    return ordered + waiting
+
+
+def _cited(record: MemoryRecord) -> set[str]:
+    """The ids of the other records that an insight cites."""
+    return set(record.insight.cites if record.insight else ()) - {record.id}

@@ -69,7 +69,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
 """Where a dependency may be imported. Every other file has to do without it."""
 
 PURE: Final = (
-    "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block.py", "similarity.py", "recall/",
+    "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "similarity.py", "recall/",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
     "providers/signatures.py", "regexsafety/",
 )  # fmt: skip

@@ -1,0 +1,128 @@
+"""The lines of one entry: what each kind shows of itself, and what it may take of the block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcp_memory_server.digest import DigestEntry
+from mcp_memory_server.records import Author, Rule, WorkingBlock
+
+from .harmless import harmless_key, harmless_lines, harmless_scope, harmless_text, shortened
+
+MAX_NOTE_CHARS: Final = 100
+"""What the brackets behind a fact take at most: who said it, and the figures of its kind."""
+_MAX_NAMED: Final = 3
+
+
+@dataclass(slots=True)
+class Room:
+    """What a block has room for. `left` is spent while entries are drawn; None sets no limit.
+
+    Args:
+        max_fact_chars: what of a fact stands in its line.
+        left: characters for all lines under entries together: those of working blocks, steps and citations.
+        keys: the key of each entry by its id, for naming what an insight cites.
+    """
+
+    max_fact_chars: int | None = None
+    left: int | None = None
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def take(self, lines: Sequence[str]) -> list[str]:
+        """As many of the lines, from the first, as there is room for, and then how much was left out."""
+        if self.left is None:
+            return list(lines)
+        taken: list[str] = []
+        for line in lines:
+            if len(line) >= self.left:
+                rest = lines[len(taken) :]
+                self.left = 0
+                return [*taken, f"    … (left out: {len(rest)} lines, {sum(map(len, rest))} characters)"]
+            self.left -= len(line) + 1
+            taken.append(line)
+        return taken
+
+
+def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
+    """The line of an entry, what its kind adds under it, and a line for each value that it overrides."""
+    fact, under = _shown(entry, room)
+    beaten = [
+        f"    ↳ [{harmless_scope(value.scope)}] {speaker(value.author)}: "
+        f"{harmless_text(value.text, room.max_fact_chars)}"
+        for value in entry.overrides
+    ]
+    return [f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {fact}", *room.take(under), *beaten]
+
+
+def speaker(author: Author) -> str:
+    return "person" if author == "human" else "note"
+
+
+def _shown(entry: DigestEntry, room: Room) -> tuple[str, list[str]]:
+    """The text behind the entry's key, and the lines under it."""
+    match entry:
+        case DigestEntry(kind="working", working=WorkingBlock() as block):
+            return _noted(entry, "", *_filling(block)), [
+                f"    | {line}".rstrip() for line in harmless_lines(block.value)
+            ]
+        case DigestEntry(kind="procedural", rule=Rule() as rule):
+            condition = f"When {harmless_text(rule.condition, room.max_fact_chars)}"
+            return _noted(entry, condition, *_record_of(rule)), _steps(rule)
+        case DigestEntry(kind="semantic"):
+            return harmless_text(entry.text, room.max_fact_chars), []
+        case _:
+            text = harmless_text(entry.text, room.max_fact_chars)
+            return _noted(entry, text, *_when(entry), *_weight(entry)), _citations(entry, room)
+
+
+def _noted(entry: DigestEntry, text: str, *notes: str) -> str:
+    """The text with who said it and the notes in brackets: sections by kind hold what people and assistants said."""
+    shown = shortened(", ".join((speaker(entry.origin.author), *notes)), MAX_NOTE_CHARS)
+    return f"{text} ({shown})".lstrip()
+
+
+def _filling(block: WorkingBlock) -> list[str]:
+    notes = [f"{len(block.value)} of {block.char_limit} characters"]
+    return [*notes, "read-only"] if block.read_only else notes
+
+
+def _record_of(rule: Rule) -> list[str]:
+    notes = [f"priority {rule.priority}"] if rule.priority else []
+    if tried := rule.success_count + rule.failure_count:
+        notes.append(f"worked {rule.success_count} of {tried} times")
+    return notes
+
+
+def _steps(rule: Rule) -> list[str]:
+    lines = [f"    {number}. {harmless_text(step)}" for number, step in enumerate(rule.steps, start=1)]
+    if rule.success_criteria:
+        lines.append(f"    Done when: {harmless_text(rule.success_criteria)}")
+    return lines
+
+
+def _when(entry: DigestEntry) -> list[str]:
+    if entry.episode is None:
+        return []
+    began, ended = entry.episode.started_at, entry.episode.ended_at
+    return [f"{_minute(began)} to {_minute(ended)}" if ended else f"since {_minute(began)}"]
+
+
+def _minute(instant: str) -> str:
+    return f"{instant[:10]} {instant[11:16]}Z"
+
+
+def _weight(entry: DigestEntry) -> list[str]:
+    return [f"salience {entry.insight.salience}"] if entry.insight else []
+
+
+def _citations(entry: DigestEntry, room: Room) -> list[str]:
+    """What an insight rests on, by key as far as it stands in this block."""
+    if entry.insight is None:
+        return []
+    named = [harmless_key(room.keys[id]) for id in entry.insight.cites if id in room.keys][:_MAX_NAMED]
+    others = len(entry.insight.cites) - len(named)
+    if others:
+        named.append(f"{others} more" if named else f"{others} not shown here")
+    return [f"    from: {', '.join(named)}"]
