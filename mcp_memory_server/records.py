@@ -204,6 +204,8 @@ _FLAG = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\
 _JOINER = re.compile("[\u200c\u200d]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACES = re.compile(r"\s+")
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_MAX_INDENT: Final = 16
 
 
 def _joins(text: str, index: int) -> bool:
@@ -232,6 +234,17 @@ def visible_line(text: str) -> str:
     if _JOINER.search(text):
         text = "".join(char for index, char in enumerate(text) if char not in "\u200c\u200d" or _joins(text, index))
     return unicodedata.normalize("NFC", text).strip()
+
+
+def visible_lines(text: str) -> list[str]:
+    """Text as lines that show all they hold, each with its own indentation. Total, as `visible_line` is."""
+    return [_indented(line) for line in _LINE_ENDS.split(text)]
+
+
+def _indented(line: str) -> str:
+    spaced = line.expandtabs(4)
+    indent = min(len(spaced) - len(spaced.lstrip(" ")), _MAX_INDENT)
+    return (" " * indent + visible_line(spaced)).rstrip()
 
 
 def refuse_surrogates(argument: str, text: str) -> None:

@@ -23,6 +23,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "records": frozenset({"errors"}),
     "identity": frozenset({"errors"}),
     "policy": frozenset({"errors", "identity", "records"}),
+    "kinds": frozenset({"errors", "records"}),
     "digest": frozenset({"records"}),
     "block": frozenset({"digest", "identity", "records"}),
     "similarity": frozenset({"records"}),
@@ -32,15 +33,15 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "embedding": frozenset({"errors", "ranking"}),
     "recall": VALUES | {"block"},
     "providers": VALUES | {"background", "embedding", "ranking"},
-    "exchange": VALUES,
-    "service": VALUES | {"background", "block", "embedding", "policy", "providers", "recall", "similarity"},
+    "exchange": VALUES | {"kinds"},
+    "service": VALUES | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "similarity"},
     "config": frozenset({"errors", "identity"}),
     "opening": VALUES | {"config", "embedding", "providers", "service"},
-    "server": VALUES | {"background", "block", "config", "opening", "providers", "regexsafety", "service"},
+    "server": VALUES | {"background", "block", "config", "kinds", "opening", "providers", "regexsafety", "service"},
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES
-    | {"client", "config", "console", "exchange", "opening", "providers", "regexsafety", "server", "service"},
+    | {"client", "config", "console", "exchange", "kinds", "opening", "providers", "regexsafety", "server", "service"},
     "__main__": frozenset({"cli"}),
     "__init__": VALUES | {"block", "policy", "providers", "server", "service"},
 }
@@ -69,7 +70,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
 """Where a dependency may be imported. Every other file has to do without it."""
 
 PURE: Final = (
-    "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "similarity.py", "recall/",
+    "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "kinds/", "similarity.py", "recall/",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
     "providers/signatures.py", "regexsafety/",
 )  # fmt: skip

@@ -8,10 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from mcp_memory_server.identity import MAX_SCOPE_CHARS
-from mcp_memory_server.records import MAX_KEY_CHARS, visible_line
+from mcp_memory_server.records import MAX_KEY_CHARS, visible_line, visible_lines
 
-_MAX_INDENT: Final = 16
-_BREAK = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _BRACKET = re.compile("[<\uff1c\ufe64\u226e]")
 """What may open a tag, in every width; U+226E is one with a stroke through it."""
 _FENCE_NAME: Final = "memory"
@@ -64,18 +62,8 @@ def harmless_text(text: str, max_chars: int | None = None) -> str:
 
 
 def harmless_lines(text: str) -> list[str]:
-    """Text of several lines as it may stand behind a mark on each line, each with its own indentation.
-
-    A fence that is spread over lines is one too.
-    """
-    shown = [_indented(line) for line in _BREAK.split(text)]
-    return without_fences("\n".join(shown)).split("\n")
-
-
-def _indented(line: str) -> str:
-    spaced = line.expandtabs(4)
-    indent = min(len(spaced) - len(spaced.lstrip(" ")), _MAX_INDENT)
-    return (" " * indent + visible_line(spaced)).rstrip()
+    """Text of several lines as it may stand behind a mark on each. A fence that is spread over lines is one too."""
+    return without_fences("\n".join(visible_lines(text))).split("\n")
 
 
 def harmless_key(key: str) -> str:

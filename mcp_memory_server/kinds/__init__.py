@@ -1,0 +1,49 @@
+"""What each kind of memory adds to its text, and the strict gate that a write of it passes (spec section 9.1).
+
+Reading is lenient: a record of any shape is shown. What is written goes through here, and whatever is wrong is named
+with its limit, all of it at once. The `text` of a record says everything that its kind adds, so that whoever ranks,
+screens or lists texts misses nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from mcp_memory_server.errors import InvalidInput, Problem
+from mcp_memory_server.records import MemoryRecord, normal_text
+
+from .episodes import normal_episode
+from .insights import normal_insight
+from .rules import MAX_RULE_CHARS, normal_rule
+from .working import MAX_CHAR_LIMIT, normal_working
+
+__all__ = ["normal_kind"]
+
+_PART_OF: Final = {"rule": "procedural", "episode": "episodic", "working": "working", "insight": "insight"}
+
+
+def normal_kind(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
+    """A record from elsewhere with what its kind adds, and its text, as a write would have stored them.
+
+    Raises:
+        InvalidInput: a part of another kind, or one that breaks a limit.
+    """
+    wrong = [
+        Problem(name, f"belongs to the kind {kind}, and this record is {record.kind}")
+        for name, kind in _PART_OF.items()
+        if getattr(record, name) is not None and record.kind != kind
+    ]
+    if wrong:
+        raise InvalidInput(*wrong)
+    parts: dict[str, object] = {}
+    max_chars = max_fact_chars
+    if record.rule is not None:
+        parts["rule"], max_chars = normal_rule(record.rule, max_fact_chars), MAX_RULE_CHARS
+    if record.working is not None:
+        parts["working"], max_chars = normal_working(record.working), MAX_CHAR_LIMIT
+    if record.episode is not None:
+        parts["episode"] = normal_episode(record.episode.started_at, record.episode.ended_at)
+    if record.insight is not None:
+        cites = normal_insight(record.insight.cites).cites
+        parts["insight"] = record.insight.model_copy(update={"cites": cites})
+    return record.model_copy(update={**parts, "text": normal_text(record.text, max(max_chars, max_fact_chars), "text")})
