@@ -1,0 +1,22 @@
+"""What a model is told before it reads recalled notes."""
+
+from typing import Final
+
+RECALL_CAVEAT: Final = """\
+## These notes are of a point in time
+Each says what was known when it was written; its age stands under it. What it describes may have changed since, and \
+nobody may have noticed.
+
+## Before you act on a memory
+1. It names a file, a function, a flag, a setting or an address: look whether that is still there before you use it or \
+recommend it.
+2. It gives a number, a date, a version or a state of things: take it as the value of that day, and look up today's \
+where it matters.
+3. It tells what a person wants: go by what they say now; where that differs, go by now and say that the note is out \
+of date.
+4. You are about to do what cannot be undone on the strength of it: check it first, or ask."""
+"""Two titled sections, not one paragraph: that notes drift, and, at the moment of decision, what to check.
+
+In the published evaluation behind this form, claims verified before acting rose from 0 of 2 to 3 of 3 once ages were
+spelled out and the second heading named the moment and concrete checks.
+"""
