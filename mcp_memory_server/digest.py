@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from pydantic import Field
 
+from .derived import Derived
 from .records import Author, FrozenModel, MemoryOrigin, MemoryRecord, comes_along, is_absent
 
 DEFAULT_MAX_MEMORIES = 20
@@ -109,7 +110,7 @@ def resolve_digest(
 def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
     """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
     if len(held) == 1:
-        return as_entry(held[0], pinned=comes_along(held[0]), overrides=())
+        return _alone(held[0])
     newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
     at_scope: dict[str, MemoryRecord] = {}
     for record in newest_first:
@@ -131,6 +132,14 @@ def as_entry(record: MemoryRecord, *, pinned: bool, overrides: tuple[Override, .
 _BLANK_ENTRY: Final = DigestEntry(
     id="blank", key="", text="", scope="", origin=MemoryOrigin(author="agent"), updated_at="0001-01-01T00:00:00Z"
 )
+
+
+def _made_alone(record: MemoryRecord) -> DigestEntry:
+    """The entry of a record that nothing outranks and that outranks nothing."""
+    return as_entry(record, pinned=comes_along(record), overrides=())
+
+
+_alone: Final = Derived[MemoryRecord, DigestEntry](_made_alone)
 
 
 def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[DigestEntry]:

@@ -24,8 +24,9 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "identity": frozenset({"errors"}),
     "policy": frozenset({"errors", "identity", "records"}),
     "kinds": frozenset({"errors", "records"}),
-    "digest": frozenset({"records"}),
-    "block": frozenset({"digest", "identity", "records"}),
+    "derived": frozenset(),
+    "digest": frozenset({"derived", "records"}),
+    "block": frozenset({"derived", "digest", "identity", "records"}),
     "similarity": frozenset({"records"}),
     "background": frozenset(),
     "regexsafety": frozenset(),
@@ -37,7 +38,8 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "service": VALUES | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "similarity"},
     "config": frozenset({"errors", "identity"}),
     "opening": VALUES | {"config", "embedding", "providers", "service"},
-    "server": VALUES | {"background", "block", "config", "kinds", "opening", "providers", "regexsafety", "service"},
+    "server": VALUES
+    | {"background", "block", "config", "derived", "kinds", "opening", "providers", "regexsafety", "service"},
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES

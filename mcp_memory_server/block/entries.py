@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from mcp_memory_server.derived import Derived
 from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.records import Author, Rule, WorkingBlock
 
@@ -47,13 +48,26 @@ class Room:
 
 def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     """The line of an entry, what its kind adds under it, and a line for each value that it overrides."""
+    if entry.kind == "semantic" and not entry.overrides:  # nearly all of them, and the same ones turn after turn
+        return [_plain(entry, room.max_fact_chars)]
     fact, under = _shown(entry, room)
     beaten = [
         f"    ↳ [{harmless_scope(value.scope)}] {speaker(value.author)}: "
         f"{harmless_text(value.text, room.max_fact_chars)}"
         for value in entry.overrides
     ]
-    return [f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {fact}", *room.take(under), *beaten]
+    return [_line(entry, fact), *room.take(under), *beaten]
+
+
+def _line(entry: DigestEntry, fact: str) -> str:
+    return f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {fact}"
+
+
+def _made_plain(entry: DigestEntry, max_fact_chars: int | None) -> str:
+    return _line(entry, harmless_text(entry.text, max_fact_chars))
+
+
+_plain: Final = Derived[DigestEntry, str](_made_plain)
 
 
 def speaker(author: Author) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import mcp_types as types
 
+from mcp_memory_server.derived import Derived
+from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.server.schemas import DIGEST, arguments
 from mcp_memory_server.service import MemoryService, Offered
 from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
@@ -51,7 +53,17 @@ async def _recall(call: Call) -> types.CallToolResult:
     return types.CallToolResult(content=text(call.service.block(offered)), structured_content=digest_json(offered))
 
 
+def _made_entry_json(entry: DigestEntry) -> dict[str, Any]:
+    return entry.model_dump(mode="json")
+
+
+_entry_json: Final = Derived[DigestEntry, dict[str, Any]](_made_entry_json)
+
+
 def digest_json(offered: Offered) -> dict[str, Any]:
     """A digest as structured content; `erased` only where something was."""
-    shown = offered.digest.model_dump(mode="json") | {"journaled": offered.journaled}
+    digest = offered.digest
+    entries = [_entry_json(entry) for entry in digest.entries]
+    shown = digest.model_copy(update={"entries": ()}).model_dump(mode="json")
+    shown |= {"entries": entries, "journaled": offered.journaled}
     return shown | {"erased": offered.erased} if offered.erased else shown
