@@ -13,7 +13,7 @@ from pydantic_core import PydanticSerializationError
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
 from mcp_memory_server.records import MemoryRecord, active_lane, lane_of
 
-from .base import JournaledDigest, RestoreRequest, VectorsWrite, WriteRequest, Written
+from .base import JournaledDigest, RestoreRequest, SettleRequest, VectorsWrite, WriteRequest, Written
 
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
@@ -24,6 +24,7 @@ _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episo
 __all__ = [
     "check_journalable",
     "check_restorable",
+    "approval",
     "check_vectors",
     "closed",
     "closed_history",
@@ -79,6 +80,38 @@ def next_version(
 def closed(record: MemoryRecord, replaced_at: str) -> MemoryRecord:
     """A version as history shows it: superseded, and true no longer than until it was replaced."""
     ends = replaced_at if record.valid_to is None else min(record.valid_to, replaced_at)
+def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRequest) -> Written:
+    """What approving the quarantined record `held` over the active fact of its key comes to.
+
+    The record of `stored` has the id of `held`; otherwise `held` is to go.
+
+    Raises:
+        Conflict: `if_version` is not the current version.
+        InvalidInput: the text is one that no record can hold.
+    """
+    version = current.version if current else 0
+    if request.if_version is not None and request.if_version != version:
+        raise Conflict(held.key, request.if_version, version, current.text if current else None)
+    edited = request.text is not None and request.text != held.text
+    moves = current is not None or edited or held.provenance != "imported"
+    said: dict[str, Any] = {
+        "text": request.text if request.text is not None else held.text,
+        "origin": request.origin or held.origin,
+        "provenance": request.provenance or held.provenance,
+        "status": "active",
+        "held_because": None,
+        "updated_at": request.at if moves else held.updated_at,
+    }
+    _check_encodable("record", approved := held.model_copy(update=said))
+    if current is None:
+        return Written("stored", approved)
+    if all(getattr(current, name) == getattr(approved, name) for name in _SAID):
+        return Written("unchanged", current)
+    kept = {"id": current.id, "created_at": current.created_at, "pinned": current.pinned}
+    replacement = approved.model_copy(update=kept | {"version": current.version + 1})
+    return Written("replaced", replacement, previous=current)
+
+
     return record.model_copy(update={"superseded_by": record.id, "valid_to": ends})
 
 

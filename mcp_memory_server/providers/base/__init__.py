@@ -32,6 +32,7 @@ from .required import Erasure, ForgetRequest, Forgotten, Listing, ListRequest, M
 from .restoring import RestoreRequest, RestoringProvider
 from .searching import EmbeddedQuery, Hit, SearchingProvider, SearchRequest
 from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
+from .reviewing import Decision, ReviewingProvider, Settled, SettleRequest
 from .writing import PinRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Forgotten",
     "Group",
     "HistoryProvider",
+    "Decision",
     "HistoryRequest",
     "Hit",
     "JournalLookup",
@@ -71,9 +73,12 @@ __all__ = [
     "VectorCount",
     "VectorProvider",
     "VectorsWrite",
+    "ReviewingProvider",
     "VersionRef",
     "VersionsRequest",
     "WriteRequest",
+    "SettleRequest",
+    "Settled",
     "WriteStatus",
     "WritingProvider",
     "Written",
@@ -88,6 +93,7 @@ __all__ = [
     "reports_changes",
 ]
 
+    "can_review",
 
 def can_write(provider: MemoryProvider) -> TypeGuard[WritingProvider]:
     return Group.WRITE in provider.capabilities.groups
@@ -125,3 +131,7 @@ def is_maintained(provider: MemoryProvider) -> TypeGuard[MaintainedProvider]:
 
 def can_restore(provider: MemoryProvider) -> TypeGuard[RestoringProvider]:
     return {Group.RESTORE, Group.WRITE} <= provider.capabilities.groups
+
+
+def can_review(provider: MemoryProvider) -> TypeGuard[ReviewingProvider]:
+    return {Group.REVIEW, Group.WRITE} <= provider.capabilities.groups

@@ -19,10 +19,26 @@ class Group(StrEnum):
     MAINTAIN = "maintain"
     VECTORS = "vectors"
 
+    REVIEW = "review"
+
+
+class WriteOption(StrEnum):
+    """What a write may ask for beyond the record (`providers.options`).
+
+    - `extraction`: the record keeps the field, and from a record with `skip` the provider derives nothing itself.
+    - `namespace_scope`: scopes are opaque to the provider, so that a namespace can stand before each of them.
+    """
+
+    EXTRACTION = "extraction"
+    NAMESPACE_SCOPE = "namespace_scope"
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a provider declares: its name in messages, and the groups it has."""
+    """What a provider declares: its name in messages, the groups it has, and the write options it honours.
+
+    A write that asks for an option outside `honours` is refused (`OptionNotHonoured`) before anything is written.
+    """
 
     provider: str
     groups: frozenset[Group] = frozenset()
+    honours: frozenset[WriteOption] = frozenset()

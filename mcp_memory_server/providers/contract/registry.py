@@ -16,6 +16,7 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    SettleRequest,
     VectorsWrite,
     VersionsRequest,
 )
@@ -43,6 +44,7 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.CHANGES: {"changes": (None,)},
     Group.RESTORE: {"restore": (RestoreRequest((), at=minute(0)),)},
     Group.MAINTAIN: {"examine": ()},
+    Group.REVIEW: {"settle": (SettleRequest(ANN, "id", "reject", at=minute(0), by="ann"),)},
     Group.VECTORS: {
         "unembedded": ("toy", 1),
         "put_vectors": (VectorsWrite("toy", ()),),

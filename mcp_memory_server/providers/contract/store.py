@@ -15,6 +15,7 @@ from mcp_memory_server.providers.base import (
     MaintainedProvider,
     MemoryProvider,
     RestoringProvider,
+    ReviewingProvider,
     VectorProvider,
 )
 
@@ -45,6 +46,7 @@ class EveryGroup(
     ChangingProvider,
     MaintainedProvider,
     VectorProvider,
+    ReviewingProvider,
     Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""

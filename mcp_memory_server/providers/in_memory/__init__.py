@@ -39,6 +39,8 @@ from mcp_memory_server.providers.base import (
     RestoreRequest,
     ScopeCount,
     SearchRequest,
+    Settled,
+    SettleRequest,
     Stats,
     VectorCount,
     VectorsWrite,
@@ -52,13 +54,14 @@ from mcp_memory_server.providers.scope_index import ScopeIndex
 from mcp_memory_server.providers.signatures import check_language
 from mcp_memory_server.providers.versions import (
     check_restorable,
+    approval,
     check_vectors,
     closed_history,
     lane_of,
     next_version,
     target_lane,
 )
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, active_lane
 
 from .changes import ChangeFeed
 from .journal import Journal
@@ -291,6 +294,29 @@ class InMemoryProvider:
         scope, key, lane = self._places.get(id, ("", "", ""))
         return self._held[scope][key][lane] if id in self._places and scope in scopes else ()
 
+    async def settle(self, request: SettleRequest) -> Settled | None:
+        await self._enter()
+        versions = self._versions((request.scope,), request.id)
+        if not versions or versions[-1].status != "quarantined":
+            return None
+        held, settled = versions[-1], Settled(None)
+        if request.decision == "approve":
+            lane = active_lane(held.kind, held.origin.thread_id)
+            standing = self._held[held.scope][held.key].get(lane, ())
+            approved = approval(held, standing[-1] if standing else None, request)
+            settled = Settled(approved.record, approved.previous)
+        if settled.record is not None and settled.record.id == held.id:
+            self._put((*versions[:-1], settled.record))
+        else:
+            self._remove(held)
+        if settled.record is not None and settled.previous is not None:
+            self._put((*self._versions((held.scope,), settled.record.id), settled.record))
+            self._changes.report(settled.record)
+        self._changes.report(held)
+        reason = "rejected" if request.decision == "reject" else "approved"
+        self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, reason))
+        return settled
+
     def _put(self, versions: _Versions) -> None:
         record = versions[-1]
         lane = lane_of(record)
@@ -299,18 +325,33 @@ class InMemoryProvider:
         self._index.put(record)
 
     def _remove(self, record: MemoryRecord) -> None:
-        scope, key, lane = self._places.pop(record.id)
+        self._vacate(record.id)
+        self._index.remove(record)
+
+    def _vacate(self, record_id: str) -> None:
+        scope, key, lane = self._places.pop(record_id)
         del self._held[scope][key][lane]
         if not self._held[scope][key]:
             del self._held[scope][key]
         if not self._held[scope]:
             del self._held[scope]
-        self._index.remove(record)
+
+
+def _written(lanes: Mapping[str, _Versions], request: WriteRequest) -> tuple[Written, _Versions]:
+    """What a write comes to where the key has these lanes, and the versions that the record then has."""
+    versions = lanes.get(target_lane(request), ())
+    waiting = (held[-1] for held in lanes.values() if held[-1].status == "quarantined")
+    written = next_version(versions[-1] if versions else None, request, str(uuid7()), waiting)
+    if written.status == "unchanged":
+        return written, lanes[lane_of(written.record)]
+    return written, (*versions, written.record) if written.previous else (written.record,)
 
 
 def _is_behind(record: MemoryRecord, cursor: PageCursor | None) -> bool:
     if cursor is None or record.key > cursor.key:
         return True
+        if record.id in self._places:
+            self._vacate(record.id)
     return record.key == cursor.key and cursor.id is not None and record.id > cursor.id
 
 

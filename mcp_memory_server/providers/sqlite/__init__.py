@@ -6,6 +6,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Container, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +33,8 @@ from mcp_memory_server.providers.base import (
     PruneRequest,
     RestoreRequest,
     SearchRequest,
+    Settled,
+    SettleRequest,
     Stats,
     VectorCount,
     VectorsWrite,
@@ -54,6 +57,7 @@ from . import (
     reading,
     restoring,
     search,
+    reviewing,
     signing,
     vectors,
     writing,
@@ -117,6 +121,12 @@ class SqliteProvider:
             self._cache.clear()
             self._cache_epoch = self._database.epoch
         return await self._database.read(lambda db: search.search(db, self._cache, request))
+    async def settle(self, request: SettleRequest) -> Settled | None:
+        outcome = await self._database.write(lambda db: reviewing.settle(db, request, self._language))
+        if outcome is None or outcome.erased is None:
+            return outcome and outcome.settled
+        return replace(outcome.settled, erasure=await self._finish_erasure(outcome.erased))
+
 
     async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit))

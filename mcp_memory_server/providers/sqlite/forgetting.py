@@ -20,7 +20,7 @@ from mcp_memory_server.providers.base import ForgetRequest
 
 from . import files
 from .names import is_storable
-from .writing import advance, announce, drop_signature
+from .writing import ScopeGeneration, advance, announce, drop_signature
 
 _FIND = """
 SELECT memory.number, memory.key, memory.text FROM memory JOIN scope ON scope.id = memory.scope_id
@@ -47,17 +47,32 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
     if row is None:
         return None
     number, key, text = row
-    old = db.execute("SELECT text FROM history WHERE id = ?", (request.id,)).fetchall()
-    db.execute("DELETE FROM history WHERE id = ?", (request.id,))
+    past = delete(db, advance(db, request.scope), number, request.id)
+    leave_audit_line(db, request)
+    announce(db, request.scope, request.id)
+    return Erased(key, open_ticket(db), (text, *past))
+
+
+def delete(db: sqlite3.Connection, place: ScopeGeneration, number: int, record_id: str) -> list[str]:
+    """Take a record with its history and signature out of the tables; the texts of its history."""
+    past = [text for (text,) in db.execute("SELECT text FROM history WHERE id = ?", (record_id,))]
+    db.execute("DELETE FROM history WHERE id = ?", (record_id,))
     db.execute("DELETE FROM memory WHERE number = ?", (number,))
-    drop_signature(db, advance(db, request.scope), number)
+    drop_signature(db, place, number)
+    return past
+
+
+def leave_audit_line(db: sqlite3.Connection, request: ForgetRequest) -> None:
+    """Note who had it done to which record, when and why: what stays when nothing else does."""
     db.execute(
         "INSERT INTO audit (id, scope, actor_id, at, reason) VALUES (?, ?, ?, ?, ?)",
         (request.id, request.scope, request.by, request.at, request.reason),
     )
-    announce(db, request.scope, request.id)
-    ticket = db.execute("INSERT INTO erasure DEFAULT VALUES RETURNING number").fetchone()[0]
-    return Erased(key, ticket, (text, *(past for (past,) in old)))
+
+
+def open_ticket(db: sqlite3.Connection) -> int:
+    """Note that bytes have to leave the files, in the transaction that deletes them."""
+    return db.execute("INSERT INTO erasure DEFAULT VALUES RETURNING number").fetchone()[0]
 
 
 def open_tickets(db: sqlite3.Connection) -> list[int]:

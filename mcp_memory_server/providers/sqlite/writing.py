@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from uuid6 import uuid7
@@ -78,18 +79,35 @@ def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Writ
     current, waiting = None, list[MemoryRecord]()
     lane = target_lane(request)
     if is_storable(request.scope) and is_storable(request.key) and is_storable(lane):  # else `next_version` refuses it
-        row = db.execute(_CURRENT, (request.scope, request.key, lane)).fetchone()
-        current = None if row is None else record_of(request.scope, row)
+        current = current_in(db, request.scope, request.key, lane)
         if request.status == "quarantined":
             waiting = [record_of(request.scope, row) for row in db.execute(_WAITING, (request.scope, request.key))]
     written = next_version(current, request, str(uuid7()), waiting)
     if written.status != "unchanged":
         if written.previous is not None:
-            db.execute(_INTO_HISTORY, (written.previous.id,))
+            into_history(db, written.previous)
         place = advance(db, request.scope)
         put(db, place, written.record, lexical)
         announce(db, request.scope, written.record.id)
     return written
+
+
+def write_many(
+    db: sqlite3.Connection, requests: Sequence[WriteRequest], lexical: Sequence[bytes]
+) -> tuple[Written, ...]:
+    """Upsert in order, in the running transaction."""
+    return tuple(write(db, request, signature) for request, signature in zip(requests, lexical, strict=True))
+
+
+def current_in(db: sqlite3.Connection, scope: str, key: str, lane: str) -> MemoryRecord | None:
+    """The current record of a key in a lane. All three must be storable."""
+    row = db.execute(_CURRENT, (scope, key, lane)).fetchone()
+    return None if row is None else record_of(scope, row)
+
+
+def into_history(db: sqlite3.Connection, record: MemoryRecord) -> None:
+    """Keep a current record as it is; what replaces it is put next."""
+    db.execute(_INTO_HISTORY, (record.id,))
 
 
 def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
