@@ -22,9 +22,9 @@ _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episo
 """What a record says: writing the same again changes nothing."""
 
 __all__ = [
+    "approval",
     "check_journalable",
     "check_restorable",
-    "approval",
     "check_vectors",
     "closed",
     "closed_history",
@@ -77,9 +77,6 @@ def next_version(
     return Written("replaced", replacement, previous=current)
 
 
-def closed(record: MemoryRecord, replaced_at: str) -> MemoryRecord:
-    """A version as history shows it: superseded, and true no longer than until it was replaced."""
-    ends = replaced_at if record.valid_to is None else min(record.valid_to, replaced_at)
 def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRequest) -> Written:
     """What approving the quarantined record `held` over the active fact of its key comes to.
 
@@ -112,6 +109,9 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
     return Written("replaced", replacement, previous=current)
 
 
+def closed(record: MemoryRecord, replaced_at: str) -> MemoryRecord:
+    """A version as history shows it: superseded, and true no longer than until it was replaced."""
+    ends = replaced_at if record.valid_to is None else min(record.valid_to, replaced_at)
     return record.model_copy(update={"superseded_by": record.id, "valid_to": ends})
 
 

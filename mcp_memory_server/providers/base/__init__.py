@@ -30,9 +30,9 @@ from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, Jou
 from .maintaining import Condition, MaintainedProvider
 from .required import Erasure, ForgetRequest, Forgotten, Listing, ListRequest, MemoryProvider
 from .restoring import RestoreRequest, RestoringProvider
+from .reviewing import Decision, ReviewingProvider, Settled, SettleRequest
 from .searching import EmbeddedQuery, Hit, SearchingProvider, SearchRequest
 from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
-from .reviewing import Decision, ReviewingProvider, Settled, SettleRequest
 from .writing import PinRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
 __all__ = [
@@ -42,13 +42,13 @@ __all__ = [
     "ChangeBatch",
     "ChangingProvider",
     "Condition",
+    "Decision",
     "EmbeddedQuery",
     "Erasure",
     "ForgetRequest",
     "Forgotten",
     "Group",
     "HistoryProvider",
-    "Decision",
     "HistoryRequest",
     "Hit",
     "JournalLookup",
@@ -66,25 +66,26 @@ __all__ = [
     "RecordVectors",
     "RestoreRequest",
     "RestoringProvider",
+    "ReviewingProvider",
     "ScopeCount",
     "SearchRequest",
     "SearchingProvider",
+    "SettleRequest",
+    "Settled",
     "Stats",
     "VectorCount",
     "VectorProvider",
     "VectorsWrite",
-    "ReviewingProvider",
     "VersionRef",
     "VersionsRequest",
     "WriteRequest",
-    "SettleRequest",
-    "Settled",
     "WriteStatus",
     "WritingProvider",
     "Written",
     "can_browse",
     "can_journal",
     "can_restore",
+    "can_review",
     "can_search",
     "can_write",
     "has_history",
@@ -93,7 +94,6 @@ __all__ = [
     "reports_changes",
 ]
 
-    "can_review",
 
 def can_write(provider: MemoryProvider) -> TypeGuard[WritingProvider]:
     return Group.WRITE in provider.capabilities.groups

@@ -18,7 +18,6 @@ class Group(StrEnum):
     RESTORE = "restore"
     MAINTAIN = "maintain"
     VECTORS = "vectors"
-
     REVIEW = "review"
 
 
@@ -31,6 +30,7 @@ class WriteOption(StrEnum):
 
     EXTRACTION = "extraction"
     NAMESPACE_SCOPE = "namespace_scope"
+
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:

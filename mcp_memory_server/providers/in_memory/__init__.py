@@ -53,15 +53,15 @@ from mcp_memory_server.providers.key_order import in_digest_order, is_pinned, li
 from mcp_memory_server.providers.scope_index import ScopeIndex
 from mcp_memory_server.providers.signatures import check_language
 from mcp_memory_server.providers.versions import (
-    check_restorable,
     approval,
+    check_restorable,
     check_vectors,
     closed_history,
     lane_of,
     next_version,
     target_lane,
 )
-from mcp_memory_server.records import MemoryRecord, active_lane
+from mcp_memory_server.records import MemoryRecord, Status, active_lane
 
 from .changes import ChangeFeed
 from .journal import Journal
@@ -277,23 +277,6 @@ class InMemoryProvider:
         self._changes.report(record)
         return True
 
-    async def _enter(self) -> None:
-        """The one moment of a call at which others run and a cancellation arrives: nothing has happened yet."""
-        await checkpoint()
-        if not self._open:
-            raise StoreUnavailable("The in-memory store was closed, and what it held is gone. Open a new one.")
-
-    def _current(self, scopes: Sequence[str]) -> Iterator[MemoryRecord]:
-        for scope in dict.fromkeys(scopes):
-            for lanes in self._held.get(scope, {}).values():
-                for versions in lanes.values():
-                    yield versions[-1]
-
-    def _versions(self, scopes: Sequence[str], id: str) -> _Versions:
-        """The versions of a record that is at one of `scopes`; none of any other."""
-        scope, key, lane = self._places.get(id, ("", "", ""))
-        return self._held[scope][key][lane] if id in self._places and scope in scopes else ()
-
     async def settle(self, request: SettleRequest) -> Settled | None:
         await self._enter()
         versions = self._versions((request.scope,), request.id)
@@ -317,9 +300,28 @@ class InMemoryProvider:
         self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, reason))
         return settled
 
+    async def _enter(self) -> None:
+        """The one moment of a call at which others run and a cancellation arrives: nothing has happened yet."""
+        await checkpoint()
+        if not self._open:
+            raise StoreUnavailable("The in-memory store was closed, and what it held is gone. Open a new one.")
+
+    def _current(self, scopes: Sequence[str]) -> Iterator[MemoryRecord]:
+        for scope in dict.fromkeys(scopes):
+            for lanes in self._held.get(scope, {}).values():
+                for versions in lanes.values():
+                    yield versions[-1]
+
+    def _versions(self, scopes: Sequence[str], id: str) -> _Versions:
+        """The versions of a record that is at one of `scopes`; none of any other."""
+        scope, key, lane = self._places.get(id, ("", "", ""))
+        return self._held[scope][key][lane] if id in self._places and scope in scopes else ()
+
     def _put(self, versions: _Versions) -> None:
         record = versions[-1]
         lane = lane_of(record)
+        if record.id in self._places:
+            self._vacate(record.id)
         self._held.setdefault(record.scope, {}).setdefault(record.key, {})[lane] = versions
         self._places[record.id] = (record.scope, record.key, lane)
         self._index.put(record)
@@ -350,8 +352,6 @@ def _written(lanes: Mapping[str, _Versions], request: WriteRequest) -> tuple[Wri
 def _is_behind(record: MemoryRecord, cursor: PageCursor | None) -> bool:
     if cursor is None or record.key > cursor.key:
         return True
-        if record.id in self._places:
-            self._vacate(record.id)
     return record.key == cursor.key and cursor.id is not None and record.id > cursor.id
 
 

@@ -56,8 +56,8 @@ from . import (
     journal,
     reading,
     restoring,
-    search,
     reviewing,
+    search,
     signing,
     vectors,
     writing,
@@ -116,17 +116,17 @@ class SqliteProvider:
         signatures = [signature_of(versions[-1], self._language) for versions in request.records]
         return await self._database.write(lambda db: restoring.restore(db, request, signatures))
 
-    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        if self._cache_epoch != self._database.epoch:
-            self._cache.clear()
-            self._cache_epoch = self._database.epoch
-        return await self._database.read(lambda db: search.search(db, self._cache, request))
     async def settle(self, request: SettleRequest) -> Settled | None:
         outcome = await self._database.write(lambda db: reviewing.settle(db, request, self._language))
         if outcome is None or outcome.erased is None:
             return outcome and outcome.settled
         return replace(outcome.settled, erasure=await self._finish_erasure(outcome.erased))
 
+    async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        if self._cache_epoch != self._database.epoch:
+            self._cache.clear()
+            self._cache_epoch = self._database.epoch
+        return await self._database.read(lambda db: search.search(db, self._cache, request))
 
     async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit))
