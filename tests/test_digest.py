@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mcp_memory_server.block import render_block
-from mcp_memory_server.digest import resolve_digest
-from mcp_memory_server.records import Author, MemoryOrigin, MemoryRecord
+from mcp_memory_server.digest import below_cited, resolve_digest
+from mcp_memory_server.records import Author, Insight, MemoryOrigin, MemoryRecord
 
 from .block_lines import block_lines
 from .golden_cases import golden_cases
@@ -144,3 +144,70 @@ def test_what_is_empty_is_left_out_of_json() -> None:
     dumped = digest.model_dump()
     assert "digest_id" not in dumped
     assert "overrides" not in dumped["entries"][0]
+
+
+# --- kinds ------------------------------------------------------------------------------------------
+
+
+def insight(id: str, *cites: str, minute: int = 9, salience: int = 2, pinned: bool = False) -> MemoryRecord:
+    held = record(id, f"insight {id}", "actor:ann", minute, pinned=pinned)
+    return held.model_copy(update={"kind": "insight", "insight": Insight(cites=cites, salience=salience)})
+
+
+def selected(records: list[MemoryRecord], ranked: bool, max_memories: int) -> set[str]:
+    return {entry.id for entry in resolve_digest(records, SCOPES, max_memories, ranked=ranked).entries}
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+def test_a_working_block_comes_along_like_a_pin(ranked: bool) -> None:
+    """9.1: a named slot shown every turn."""
+    block = record("block", "plan", "global").model_copy(update={"kind": "working"})
+    digest = resolve_digest(
+        [record(str(n), f"fact {n}", "actor:ann", n) for n in range(3)] + [block], SCOPES, 2, ranked
+    )
+    assert [(entry.id, entry.pinned) for entry in digest.entries][:1] == [("block", True)]
+    assert (digest.omitted, digest.pinned_omitted) == (2, 0)
+    assert resolve_digest([block], SCOPES, 0, ranked).pinned_omitted == 1
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+def test_an_insight_ranks_below_the_facts_it_cites(ranked: bool) -> None:
+    """9.1: ranked below the facts it cites, however new it is and however well it answers."""
+    facts = [record(str(n), f"fact {n}", "actor:ann", 5 - n) for n in range(3)]
+    records = [insight("i", "1", "gone"), *facts]
+    assert [selected(records, ranked, n) for n in (1, 2, 3)] == [{"0"}, {"0", "1"}, {"0", "1", "i"}]
+
+
+@pytest.mark.parametrize("ranked", [True, False])
+def test_insights_that_cite_each_other_stand_below_everything_else(ranked: bool) -> None:
+    records = [insight("a", "b"), insight("b", "a"), insight("c", "c"), record("0", "fact", "actor:ann")]
+    assert selected(records, ranked, 2) == {"0", "c"}
+    assert selected(records, ranked, 4) == {"a", "b", "c", "0"}
+
+
+def test_a_pin_outweighs_what_an_insight_cites() -> None:
+    assert selected([insight("i", "0", pinned=True), record("0", "fact", "actor:ann")], False, 1) == {"i"}
+
+
+@pytest.mark.parametrize("salience", [0, -1])
+def test_an_insight_without_salience_is_gone_at_once(salience: int) -> None:
+    """9.1: pruned at 0 or less."""
+    digest = resolve_digest([insight("i", "0", salience=salience), insight("j", "0", salience=1)], SCOPES, 5)
+    assert [entry.id for entry in digest.entries] == ["j"]
+    assert digest.omitted == 0
+
+
+@given(st.lists(st.lists(st.integers(0, 7), max_size=3), min_size=1, max_size=8))
+def test_nothing_is_lost_or_raised_by_sorting_insights(cites: list[list[int]]) -> None:
+    records = [
+        insight(str(n), *map(str, cited)) if cited else record(str(n), str(n), "actor:ann")
+        for n, cited in enumerate(cites)
+    ]
+    ordered = below_cited(records)
+    assert sorted(held.id for held in ordered) == sorted(held.id for held in records)
+    facts = [held.id for held in records if held.insight is None]
+    assert [held.id for held in ordered if held.insight is None] == facts
+    place = {held.id: number for number, held in enumerate(ordered)}
+    for held in ordered:
+        if held.insight is not None:
+            assert all(place[held.id] > place[cited] for cited in held.insight.cites if cited in facts)
