@@ -21,7 +21,7 @@ import anyio
 import mcp_types as types
 from anyio.from_thread import run as run_in_loop
 from anyio.lowlevel import current_token
-from anyio.streams.memory import MemoryObjectReceiveStream
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
@@ -43,14 +43,15 @@ _CLOSED: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 async def run_stdio(server: Server[ConnectionState]) -> int:
     """Serve one client until it closes its end or a signal comes; the exit status that the process should have."""
     caught: list[signal.Signals] = []
-    async with _lines_of_stdin() as lines, stdio_server(stdin=cast("Any", lines)) as (read, write):
+    async with _lines_of_stdin() as (feed, lines), stdio_server(stdin=cast("Any", lines)) as (read, write):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_cancel_on_signal, tasks.cancel_scope, caught)
             messages = cast("Any", _AnsweringStream(read, write))
             await server.run(messages, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
         # The SDK's transport waits for the end of its input, and fails when nobody takes what it still hands over.
-        lines.close()
+        # The end comes from the feeding side: before anyio 4.16 whoever waits for a line is not woken by `lines`.
+        feed.close()
         async for _ in read:
             pass
     return 128 + caught[0] if caught else 0
@@ -86,8 +87,10 @@ def _exit_at_once(number: int, _: object) -> None:
 
 
 @asynccontextmanager
-async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
-    """The lines of standard input, read by a thread that nobody has to wait for.
+async def _lines_of_stdin() -> AsyncGenerator[tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]]:
+    """The lines of standard input, read by a thread that nobody has to wait for, behind the feed that carries them.
+
+    Closing the feed ends the lines.
 
     Bytes that are no UTF-8 become lone surrogates, which no JSON decoder lets pass: such a line is answered as
     undecodable instead of being taken in garbled. Descriptor 0 itself is pointed at nothing meanwhile, so that
@@ -116,7 +119,7 @@ async def _lines_of_stdin() -> AsyncGenerator[MemoryObjectReceiveStream[str]]:
 
     _in_background(threading.Thread(target=pump, name="stdin"))
     async with send, receive:
-        yield receive
+        yield send, receive
 
 
 class _AnsweringStream:
