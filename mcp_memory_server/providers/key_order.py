@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from types import MappingProxyType
+from typing import Final
 
 from mcp_memory_server.records import MemoryRecord
 
 from .base import Hit, Listing, ListRequest
+
+_PINNED: Final = MappingProxyType({"pin": 0.0})
+"""The signals of what came along because it is pinned: that adds nothing to a score."""
 
 
 def listing(matching: Iterable[MemoryRecord], request: ListRequest) -> Listing:
@@ -38,6 +43,14 @@ def in_digest_order(records: Iterable[MemoryRecord], scopes: Sequence[str]) -> l
     return keys
 
 
+def pinned_among(records: Iterable[MemoryRecord], scopes: Sequence[str]) -> list[MemoryRecord]:
+    """Of these records those of every key that a pin among them pins, in digest order."""
+    held = list(records)
+    pinned = {record.key for record in held if record.pinned}
+    keys = in_digest_order((record for record in held if record.key in pinned), scopes)
+    return [record for same in keys for record in same]
+
+
 def is_pinned(records: Iterable[MemoryRecord]) -> bool:
     """A pin belongs to the question: one pinned record pins its key."""
     return any(map(attrgetter("pinned"), records))
@@ -62,6 +75,6 @@ def with_pins(ranked: Iterable[Hit], pinned: Sequence[MemoryRecord], limit: int)
                 continue
             chosen[key] = None
         hits.append(hit)
-    present = {hit.record.id for hit in hits}
-    hits.extend(Hit(record, 0.0) for record in pinned if record.id not in present)
+    present = {(hit.record.id, hit.record.version) for hit in hits}
+    hits.extend(Hit(record, 0.0, _PINNED) for record in pinned if (record.id, record.version) not in present)
     return tuple(hits)

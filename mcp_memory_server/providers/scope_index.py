@@ -5,16 +5,17 @@ Nothing here runs before the first search, and the ranking (with numpy) is impor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 from mcp_memory_server.records import MemoryRecord
 
-from .base import Hit, SearchRequest
-from .signatures import ranking_row
+from .base import Filter, Hit, SearchRequest
+from .signatures import numbered, ranking_row
 
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row, SignatureBlock
@@ -25,6 +26,18 @@ class _Vectors:
     embedder: str
     pooled: bytes
     tokens: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """What is ranked of one scope: the block, the current records, and the `versions` that stand in it besides."""
+
+    block: SignatureBlock
+    current: Mapping[int, MemoryRecord]
+    versions: Mapping[int, MemoryRecord]
+
+    def record(self, number: int) -> MemoryRecord:
+        return self.versions.get(number) or self.current[number]
 
 
 class ScopeIndex:
@@ -70,21 +83,42 @@ class ScopeIndex:
         self._changed.setdefault(scope, {})[number] = None
         self._records.get(scope, {}).pop(number, None)
 
-    def search(self, request: SearchRequest, limit: int) -> list[Hit]:
-        """The records of the `limit` best keys at the scopes, best first; nothing else is read to rank them."""
+    def search(self, request: SearchRequest, limit: int, among: Iterable[MemoryRecord]) -> list[Hit]:
+        """The versions of the `limit` best keys `among` those at the scopes, best first; nothing else is ranked."""
         from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy
 
         self._use_embedder(request.embedded and request.embedded.embedder)
-        for scope in request.scopes:
-            self._take_in(scope)
-        searched = [scope for scope in dict.fromkeys(request.scopes) if scope in self._blocks]
-        if not searched:
-            return []
-        vectors = request.embedded and replace(request.embedded.vectors, token_source=self._tokens)
+        by_scope: dict[str, list[MemoryRecord]] = {}
+        for record in among:
+            by_scope.setdefault(record.scope, []).append(record)
+        scopes = [scope for scope in dict.fromkeys(request.scopes) if scope in by_scope]
+        ranked = [self._ranked(scope, by_scope[scope], request.filter) for scope in scopes]
+        vectors = request.embedded and replace(request.embedded.vectors, token_source=partial(self._tokens, ranked))
         at = datetime.fromisoformat(request.at)
         question = Question(request.query, at, vectors, self._language, with_unrelated=request.with_unrelated)
-        found = rank([self._blocks[scope] for scope in searched], question, limit)
-        return [Hit(self._records[searched[hit.block_index]][hit.number], hit.score, hit.signals) for hit in found]
+        found = rank([held.block for held in ranked], question, limit)
+        return [Hit(ranked[hit.block_index].record(hit.number), hit.score, hit.signals) for hit in found]
+
+    def _ranked(self, scope: str, among: Sequence[MemoryRecord], asked: Filter) -> _Ranked:
+        """The block of these versions of a scope's records: its own, and rows made now for those that it has not."""
+        self._take_in(scope)
+        current = self._records.get(scope, {})
+        block = self._block(scope)
+        kept: list[int] = []
+        others: list[tuple[int, MemoryRecord]] = []
+        for record in among:
+            number = self._numbers[record.id]
+            if current.get(number) is record:
+                kept.append(number)
+            else:
+                others.append((number, record))
+        if len(kept) < len(block):
+            block = block.restricted_to(kept)
+        versions = numbered(others, asked)
+        if versions:
+            rows = [ranking_row(number, record, self._language) for number, record in versions.items()]
+            block = block.with_changes(rows)
+        return _Ranked(block, current, versions)
 
     def _use_embedder(self, embedder: str | None) -> None:
         """Blocks hold the vectors of one embedder: for another one they are made anew."""
@@ -95,8 +129,8 @@ class ScopeIndex:
         for scope, records in self._records.items():
             self._changed[scope] = {**records, **self._changed.get(scope, {})}
 
-    def _tokens(self, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
-        held = (self._vectors.get(number) for _, number in asked)
+    def _tokens(self, ranked: Sequence[_Ranked], asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
+        held = (None if number in ranked[block].versions else self._vectors.get(number) for block, number in asked)
         return [vectors.tokens if vectors and vectors.embedder == self._embedder else None for vectors in held]
 
     def _row(self, number: int, record: MemoryRecord) -> Row:
@@ -106,9 +140,12 @@ class ScopeIndex:
             return row
         return row._replace(vector=vectors.pooled)
 
-    def _take_in(self, scope: str) -> None:
+    def _block(self, scope: str) -> SignatureBlock:
         from mcp_memory_server.ranking import SignatureBlock  # noqa: PLC0415  # numpy
 
+        return self._blocks.get(scope) or SignatureBlock()
+
+    def _take_in(self, scope: str) -> None:
         changed = self._changed.pop(scope, None)
         if not changed:
             return
@@ -117,7 +154,7 @@ class ScopeIndex:
             records.pop(number, None)
         kept = {number: record for number, record in changed.items() if record is not None}
         records.update(kept)
-        self._blocks[scope] = self._blocks.get(scope, SignatureBlock()).with_changes(
+        self._blocks[scope] = self._block(scope).with_changes(
             [self._row(number, record) for number, record in kept.items()],
             changed.keys() - kept.keys(),
         )

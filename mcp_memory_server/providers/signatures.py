@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.records import MemoryRecord
 
-from .base import WriteRequest
+from .base import Filter, WriteRequest
 
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
+
+_BEHIND_ALL: Final = 1 << 40
+"""A number that no store gives to a record of its own."""
 
 
 def check_language(language: str | None) -> None:
@@ -52,3 +56,15 @@ def ranking_row(number: int, record: MemoryRecord, language: str | None = None) 
         time_ms=epoch_ms(record.updated_at),
         signature=signature_of(record, language),
     )
+
+
+def numbered(versions: Iterable[tuple[int, MemoryRecord]], asked: Filter) -> dict[int, MemoryRecord]:
+    """Versions that are no rows of a block, by the numbers under which they are ranked in it.
+
+    Each is given with the number of its record and takes that record's place; where every version is asked for, they
+    stand behind all records, in one and the same order in every store.
+    """
+    if asked.as_of is not None or not asked.include_superseded:
+        return dict(versions)
+    ordered = sorted(versions, key=lambda placed: (placed[0], placed[1].version))
+    return {number: record for number, (_, record) in enumerate(ordered, start=_BEHIND_ALL)}

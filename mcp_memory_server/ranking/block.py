@@ -50,6 +50,12 @@ class SignatureBlock:
             parts[-2:] = [(merged, np.ones(len(merged), dtype=np.bool_))] if len(merged) else []
         return SignatureBlock(tuple(segment for segment, _ in parts), tuple(mask for _, mask in parts))
 
+    def restricted_to(self, numbers: Iterable[int]) -> "SignatureBlock":
+        """This block without any other rows."""
+        kept = np.array([*numbers], dtype=np.int64)
+        parts = zip(self.segments, self.masks, strict=True)
+        return SignatureBlock(self.segments, tuple(mask & np.isin(segment.numbers, kept) for segment, mask in parts))
+
     def __len__(self) -> int:
         return self._living
 

@@ -25,6 +25,7 @@ from typing import TypeGuard
 from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Stats
 from .changing import Change, ChangeBatch, ChangingProvider
 from .declaration import Capabilities, Group
+from .filtering import SENSITIVITIES, SET_ASIDE_TOO, UNFILTERED, Filter
 from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
 from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, JournalLookup, PruneRequest
 from .maintaining import Condition, MaintainedProvider
@@ -36,6 +37,9 @@ from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
 from .writing import PinRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
 __all__ = [
+    "SENSITIVITIES",
+    "SET_ASIDE_TOO",
+    "UNFILTERED",
     "BrowsingProvider",
     "Capabilities",
     "Change",
@@ -45,6 +49,7 @@ __all__ = [
     "Decision",
     "EmbeddedQuery",
     "Erasure",
+    "Filter",
     "ForgetRequest",
     "Forgotten",
     "Group",

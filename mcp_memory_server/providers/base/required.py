@@ -8,15 +8,17 @@ from typing import Literal, Protocol
 from mcp_memory_server.records import MemoryRecord, Status
 
 from .declaration import Capabilities
+from .filtering import UNFILTERED, Filter
 
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """Which current records to hand over.
+    """Which records to hand over; current ones unless `filter` asks for others.
 
-    `ids`, `keys` and `statuses` narrow which records match; ids and keys do so when they are not None, and each
-    may name tens of thousands. `limit` counts distinct keys: the first ones in digest order (keys of which any
-    matching record is pinned first, then by the scope of the key's narrowest matching record, newest, key).
+    `ids`, `keys`, `statuses` and `filter` narrow which records match; ids and keys do so when they are not None, and
+    each may name tens of thousands. `filter` may add quarantined ones to the statuses. `limit` counts distinct keys:
+    the first ones in digest order (keys of which any matching record is pinned first, then by the scope of the key's
+    narrowest matching record, newest, key).
     """
 
     scopes: tuple[str, ...]
@@ -24,6 +26,7 @@ class ListRequest:
     ids: tuple[str, ...] | None = None
     keys: tuple[str, ...] | None = None
     statuses: tuple[Status, ...] = ("active",)
+    filter: Filter = UNFILTERED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mcp_memory_server.records import MemoryRecord
 
+from .filtering import UNFILTERED, Filter
 from .required import MemoryProvider
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class SearchRequest:
     at: str
     embedded: EmbeddedQuery | None = None
     with_unrelated: bool = False
+    filter: Filter = UNFILTERED
 
 
 @dataclass(frozen=True, slots=True)

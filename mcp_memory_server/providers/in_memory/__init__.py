@@ -23,6 +23,7 @@ from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
     Condition,
+    Filter,
     ForgetRequest,
     Forgotten,
     Group,
@@ -49,10 +50,11 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     Written,
 )
-from mcp_memory_server.providers.key_order import in_digest_order, is_pinned, listing, with_pins
+from mcp_memory_server.providers.key_order import listing, pinned_among, with_pins
 from mcp_memory_server.providers.scope_index import ScopeIndex
 from mcp_memory_server.providers.signatures import check_language
 from mcp_memory_server.providers.versions import (
+from mcp_memory_server.providers.timeline import answers
     approval,
     check_restorable,
     check_vectors,
@@ -125,7 +127,7 @@ class InMemoryProvider:
 
     async def list(self, request: ListRequest) -> Listing:
         await self._enter()
-        return listing(_matching(self._current(request.scopes), request), request)
+        return listing(_named(self._answering(request.scopes, request.filter, request.statuses), request), request)
 
     async def forget(self, request: ForgetRequest) -> Forgotten | None:
         await self._enter()
@@ -164,11 +166,11 @@ class InMemoryProvider:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         await self._enter()
-        active = [record for record in self._current(request.scopes) if record.status == "active"]
-        pinned = [record for held in in_digest_order(active, request.scopes) if is_pinned(held) for record in held]
+        found = list(self._answering(request.scopes, request.filter, ("active",)))
+        pinned = pinned_among(found, request.scopes)
         # A pinned key that ranks must not take the place of one that does not come along anyway.
         wanted = request.limit + len({record.key for record in pinned})
-        ranked = self._index.search(request, wanted)
+        ranked = self._index.search(request, wanted, found)
         return with_pins(ranked, pinned, request.limit)
 
     async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
@@ -329,6 +331,13 @@ class InMemoryProvider:
     def _remove(self, record: MemoryRecord) -> None:
         self._vacate(record.id)
         self._index.remove(record)
+    def _answering(self, scopes: Sequence[str], asked: Filter, statuses: Sequence[Status]) -> Iterator[MemoryRecord]:
+        """The versions that a list or a search is about."""
+        for scope in dict.fromkeys(scopes):
+            for lanes in self._held.get(scope, {}).values():
+                for versions in lanes.values():
+                    yield from answers(versions, asked, statuses)
+
 
     def _vacate(self, record_id: str) -> None:
         scope, key, lane = self._places.pop(record_id)
@@ -355,13 +364,9 @@ def _is_behind(record: MemoryRecord, cursor: PageCursor | None) -> bool:
     return record.key == cursor.key and cursor.id is not None and record.id > cursor.id
 
 
-def _matching(records: Iterator[MemoryRecord], request: ListRequest) -> Iterator[MemoryRecord]:
+def _named(records: Iterator[MemoryRecord], request: ListRequest) -> Iterator[MemoryRecord]:
     ids = None if request.ids is None else frozenset(request.ids)
     keys = None if request.keys is None else frozenset(request.keys)
     for record in records:
-        if (
-            record.status in request.statuses
-            and (ids is None or record.id in ids)
-            and (keys is None or record.key in keys)
-        ):
+        if (ids is None or record.id in ids) and (keys is None or record.key in keys):
             yield record

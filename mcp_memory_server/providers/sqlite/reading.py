@@ -1,18 +1,20 @@
-"""Current records: by digest order, by id or key, by page, and counted."""
+"""Records: by digest order, by id or key, by page, and counted."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.providers.base import Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
 from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, Status
 
 from .names import is_storable, json_names
+from .narrowing import Narrowed, narrowed
 
 COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
 
@@ -30,10 +32,11 @@ WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes))
 _WITH_IDS = "AND memory.id IN (SELECT value FROM json_each(:ids))"
 _WITH_KEYS = "AND memory.key IN (SELECT value FROM json_each(:keys))"
 
+# In these, {seen} and {other_seen} stand for what a filter adds (`Narrowed.clause`).
 _PINNED_KEYS = """
 SELECT DISTINCT key FROM memory INDEXED BY memory_pinned
 WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND pinned
-  AND status IN (SELECT value FROM json_each(:statuses))
+  AND status IN (SELECT value FROM json_each(:statuses)){seen}
 """
 
 PINNED_RECORDS: Final = f"""
@@ -47,35 +50,43 @@ WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes)) AND +memory.stat
 
 # With one status the index gives this order; with several the rows have to be sorted.
 _NEWEST_KEYS_OF_ONE_STATUS = """
-SELECT key FROM memory WHERE scope_id = ? AND status = ? ORDER BY updated_at DESC, key
+SELECT key FROM memory WHERE scope_id = :scope AND status = :status{seen} ORDER BY updated_at DESC, key
 """
 _NEWEST_KEYS = """
-SELECT key FROM memory WHERE scope_id = ? AND status IN (SELECT value FROM json_each(?)) ORDER BY updated_at DESC, key
+SELECT key FROM memory WHERE scope_id = :scope AND status IN (SELECT value FROM json_each(:statuses)){seen}
+ORDER BY updated_at DESC, key
 """
 
 _COUNT_IN_SCOPES = """
 SELECT scope_id, count(*) FROM memory
-WHERE scope_id IN (SELECT value FROM json_each(?)) AND status IN (SELECT value FROM json_each(?)) GROUP BY scope_id
+WHERE scope_id IN (SELECT value FROM json_each(:scopes))
+  AND status IN (SELECT value FROM json_each(:statuses)){seen} GROUP BY scope_id
 """
 
 # Records beside another one of their key at their scope. Few are: the partial index holds them alone.
 _COUNT_BESIDE = """
 SELECT scope_id, count(*) FROM memory INDEXED BY memory_apart
 WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND lane <> ''
-  AND status IN (SELECT value FROM json_each(:statuses)) AND EXISTS (
+  AND status IN (SELECT value FROM json_each(:statuses)){seen} AND EXISTS (
     SELECT 1 FROM memory AS other
     WHERE other.scope_id = memory.scope_id AND other.key = memory.key AND other.lane < memory.lane
-      AND other.status IN (SELECT value FROM json_each(:statuses))
+      AND other.status IN (SELECT value FROM json_each(:statuses)){other_seen}
 ) GROUP BY scope_id
 """
 
 _COUNT_SHARED = """
 SELECT count(DISTINCT key) FROM memory
-WHERE scope_id = :scope AND status IN (SELECT value FROM json_each(:statuses)) AND EXISTS (
+WHERE scope_id = :scope AND status IN (SELECT value FROM json_each(:statuses)){seen} AND EXISTS (
     SELECT 1 FROM memory AS other
     WHERE other.scope_id IN (SELECT value FROM json_each(:larger)) AND other.key = memory.key
-      AND other.status IN (SELECT value FROM json_each(:statuses))
+      AND other.status IN (SELECT value FROM json_each(:statuses)){other_seen}
 )
+"""
+
+_HELD_KEYS = """
+SELECT DISTINCT key FROM memory
+WHERE scope_id IN (SELECT value FROM json_each(:scopes)) AND key IN (SELECT value FROM json_each(:keys))
+  AND +status IN (SELECT value FROM json_each(:statuses)){seen}
 """
 
 _PAGE = f"""
@@ -95,69 +106,94 @@ def scope_ids(db: sqlite3.Connection, scopes: Sequence[str]) -> dict[int, str]:
     return {found[token]: token for token in scopes if token in found}
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A list request in the store's own terms: its scopes by row id, its statuses, and what its filter comes to."""
+
+    scopes: dict[int, str]
+    statuses: tuple[Status, ...]
+    narrowed: Narrowed
+
+    def query(self, template: str, **more: object) -> tuple[str, dict[str, object]]:
+        """A query and its parameters."""
+        given: dict[str, object] = {"scopes": _json(self.scopes), "statuses": json.dumps(self.statuses)}
+        query = template.format(seen=self.narrowed.clause(), other_seen=self.narrowed.clause("other"))
+        return query, given | {"seen": self.narrowed.seen} | more
+
+
 def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
     scopes = scope_ids(db, request.scopes)
+    included: tuple[Status, ...] = ("quarantined",) if request.filter.include_quarantined else ()
+    statuses = tuple(dict.fromkeys(request.statuses + included))
+    asked = _Asked(scopes, statuses, narrowed(db, scopes, request.filter, statuses))
+    versions = [version.record for version in asked.narrowed.versions if _is_named(version.record, request)]
     if request.limit is None or request.ids is not None or request.keys is not None:
-        return listing(_matching(db, scopes, request, request.keys), request)
-    statuses = json.dumps(request.statuses)
-    pinned = {key for (key,) in db.execute(_PINNED_KEYS, {"scopes": _json(scopes), "statuses": statuses})}
-    first = _first_keys(db, scopes, request, pinned)
-    listed = listing(_matching(db, scopes, request, first), request)
-    return Listing(listed.records, keys=_count_keys(db, scopes, statuses), pinned_keys=len(pinned))
+        return listing([*_matching(db, asked, request.ids, request.keys), *versions], request)
+    pinned = {key for (key,) in db.execute(*asked.query(_PINNED_KEYS))}
+    pinned.update(record.key for record in versions if record.pinned)
+    # A version that is no row may stand anywhere in the order: all of them are looked at.
+    first = {*_first_keys(db, asked, request.limit, pinned), *(record.key for record in versions)}
+    listed = listing([*_matching(db, asked, None, first), *versions], request)
+    return Listing(listed.records, keys=_count_keys(db, asked, versions), pinned_keys=len(pinned))
 
 
-def _count_keys(db: sqlite3.Connection, scopes: Iterable[int], statuses: str) -> int:
+def _is_named(record: MemoryRecord, request: ListRequest) -> bool:
+    return (request.ids is None or record.id in request.ids) and (request.keys is None or record.key in request.keys)
+
+
+def _count_keys(db: sqlite3.Connection, asked: _Asked, versions: Iterable[MemoryRecord]) -> int:
     """How many distinct keys the scopes hold together.
 
     Each scope adds its keys less those that a larger one holds too. Only the smaller ones, and records beside
     another of their key, are looked at one by one: counting distinct keys outright would sort all of them.
     """
-    counts: dict[int, int] = dict(db.execute(_COUNT_IN_SCOPES, (_json(scopes), statuses)).fetchall())
-    for scope, beside in db.execute(_COUNT_BESIDE, {"scopes": _json(scopes), "statuses": statuses}):
+    counts: dict[int, int] = dict(db.execute(*asked.query(_COUNT_IN_SCOPES)).fetchall())
+    for scope, beside in db.execute(*asked.query(_COUNT_BESIDE)):
         counts[scope] -= beside
     total, larger = 0, list[int]()
     for scope in sorted(counts, key=lambda scope: counts[scope], reverse=True):
         shared = 0
         if larger:
-            asked = {"scope": scope, "statuses": statuses, "larger": _json(larger)}
-            shared = db.execute(_COUNT_SHARED, asked).fetchone()[0]
+            shared = db.execute(*asked.query(_COUNT_SHARED, scope=scope, larger=_json(larger))).fetchone()[0]
         total += counts[scope] - shared
         larger.append(scope)
-    return total
+    more = {record.key for record in versions}
+    if more:
+        more -= {key for (key,) in db.execute(*asked.query(_HELD_KEYS, keys=json_names(more)))}
+    return total + len(more)
 
 
-def _first_keys(db: sqlite3.Connection, scopes: dict[int, str], request: ListRequest, pinned: set[str]) -> list[str]:
+def _first_keys(db: sqlite3.Connection, asked: _Asked, limit: int, pinned: Iterable[str]) -> list[str]:
     """All pinned keys, then the newest of each scope, narrowest first, until there are as many as requested.
 
     A key met first at its narrowest scope is met at the record that answers it, so this is digest order, and
     it reads no more rows than it returns keys, however large the scopes are.
     """
     chosen = dict.fromkeys(pinned)
-    for scope_id in scopes:
-        if len(request.statuses) == 1:
-            rows = db.execute(_NEWEST_KEYS_OF_ONE_STATUS, (scope_id, *request.statuses))
+    for scope_id in asked.scopes:
+        if len(asked.statuses) == 1:
+            query = asked.query(_NEWEST_KEYS_OF_ONE_STATUS, scope=scope_id, status=asked.statuses[0])
         else:
-            rows = db.execute(_NEWEST_KEYS, (scope_id, json.dumps(request.statuses)))
-        for (key,) in rows:
-            if request.limit is not None and len(chosen) >= request.limit:
+            query = asked.query(_NEWEST_KEYS, scope=scope_id)
+        for (key,) in db.execute(*query):
+            if len(chosen) >= limit:
                 return list(chosen)
             chosen[key] = None
     return list(chosen)
 
 
 def _matching(
-    db: sqlite3.Connection, scopes: dict[int, str], request: ListRequest, keys: Iterable[str] | None
+    db: sqlite3.Connection, asked: _Asked, ids: Iterable[str] | None, keys: Iterable[str] | None
 ) -> list[MemoryRecord]:
-    asked = {"scopes": _json(scopes), "statuses": json.dumps(request.statuses)}
-    query = _MATCHING
-    if request.ids is not None:
-        query += _WITH_IDS
-        asked["ids"] = json_names(request.ids)
+    template, more = _MATCHING, dict[str, object]()
+    if ids is not None:
+        template += _WITH_IDS
+        more["ids"] = json_names(ids)
     if keys is not None:
-        query += _WITH_KEYS
-        asked["keys"] = json_names(keys)
-    rows = db.execute(query, asked)
-    return [record_of(scopes[row[-1]], row) for row in rows]
+        template += _WITH_KEYS
+        more["keys"] = json_names(keys)
+    rows = db.execute(*asked.query(template + "{seen}", **more))
+    return [record_of(asked.scopes[row[-1]], row) for row in rows]
 
 
 def page(db: sqlite3.Connection, request: PageRequest) -> tuple[MemoryRecord, ...]:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from mcp_memory_server.providers.base import Hit, SearchRequest
-from mcp_memory_server.providers.key_order import in_digest_order, with_pins
+from mcp_memory_server.providers.base import Filter, Hit, SearchRequest
+from mcp_memory_server.providers.key_order import pinned_among, with_pins
 from mcp_memory_server.providers.rows import record_of
-from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.shown import ShownBlock
+from mcp_memory_server.providers.signatures import numbered, ranking_row, signature_of
+from mcp_memory_server.providers.timeline import answers
 
 from .names import is_storable
+from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
 from .reading import COLUMNS, PINNED_RECORDS
 from .vectors import embedder_number
 
@@ -47,6 +51,7 @@ _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM 
 # Decoded records take about 3 KB each.
 _KEPT_RECORDS: Final = 2_000
 _KEPT_PINS: Final = 256
+_NO_VERSIONS: Final[Mapping[int, MemoryRecord]] = MappingProxyType({})
 
 
 class _Scope(NamedTuple):
@@ -65,7 +70,7 @@ class _Held:
     """
 
     generation: int
-    block: SignatureBlock
+    shown: ShownBlock
     records: dict[int, MemoryRecord]
 
 
@@ -95,13 +100,17 @@ class ScopeCache:
         held = self._held.get(place)
         self._grew |= held is None or held.generation != scope.generation
         if held is None or held.generation > scope.generation:
-            held = _Held(scope.generation, _block_of(self._rows(db, scope.id, embedder)), {})
+            block = _block_of(self._rows(db, scope.id, embedder))
+            held = _Held(scope.generation, ShownBlock(block, conditions_at(db, [scope.id])), {})
         elif held.generation < scope.generation:
             changed = self._rows(db, scope.id, embedder, since=held.generation)
             gone = [number for (number,) in db.execute(_REMOVED, (scope.id, held.generation))]
             stale = {row.number for row in changed}.union(gone)
             records = {number: record for number, record in held.records.items() if number not in stale}
-            held = _Held(scope.generation, held.block.with_changes(changed, gone), records)
+            kept = {number: why for number, why in held.shown.conditions.items() if number not in stale}
+            conditions = kept | conditions_among(db, [row.number for row in changed])
+            block = held.shown.block.with_changes(changed, gone)
+            held = _Held(scope.generation, ShownBlock(block, conditions), records)
         self._held[place] = held
         self._held.move_to_end(place)
         return held
@@ -125,10 +134,10 @@ class ScopeCache:
         if not self._grew:
             return
         self._grew = False
-        total = sum(held.block.nbytes for held in self._held.values())
+        total = sum(held.shown.block.nbytes for held in self._held.values())
         while total > self._max_bytes and len(self._held) > 1:
             _, dropped = self._held.popitem(last=False)
-            total -= dropped.block.nbytes
+            total -= dropped.shown.block.nbytes
         kept = 0
         for held in reversed(self._held.values()):
             kept += len(held.records)
@@ -151,8 +160,7 @@ class ScopeCache:
             tokens = {scope.id: scope.token for scope in scopes}
             rows = db.execute(PINNED_RECORDS, {"scopes": _json_list(tokens)})
             records = [record_of(tokens[row[-1]], row) for row in rows]
-            keys = in_digest_order(records, [scope.token for scope in scopes])
-            found = tuple(record for held in keys for record in held)
+            found = tuple(pinned_among(records, [scope.token for scope in scopes]))
         _keep(self._pinned, place, found, _KEPT_PINS)
         return found
 
@@ -164,25 +172,81 @@ def _keep(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
         cache.popitem(last=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """What is ranked: a block for each scope, the records of its rows that are not stored so, and what is pinned."""
+
+    blocks: Sequence[SignatureBlock]
+    versions: Sequence[Mapping[int, MemoryRecord]]
+    pinned: Sequence[MemoryRecord]
+
+
 def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...]:
     # A caller has a handful of scopes: one by one costs less than a list that SQLite has to parse.
     asked = [token for token in dict.fromkeys(request.scopes) if is_storable(token)]
     scopes = [_Scope(*row) for token in asked for row in db.execute(_SCOPE, (token,))]
-    pinned = cache.pinned(db, scopes)
     embedded = request.embedded
     embedder = None if embedded is None else embedder_number(db, embedded.embedder)
     held = [cache.scope(db, scope, embedder) for scope in scopes]
     cache.shrink()
-    wanted = request.limit + len({record.key for record in pinned})
+    if request.filter.is_historic or request.filter.is_narrow:
+        among = _chosen(db, cache, scopes, held, request.filter)
+    else:
+        among = _shown(db, cache, scopes, held, request.filter)
     vectors = None
     if embedded is not None and embedder is not None:
-        vectors = replace(embedded.vectors, token_source=partial(_tokens, db))
-    question = _question(request, vectors, cache.language)
-    found = _ranked([scope.block for scope in held], question, wanted)
-    for index, (scope, kept) in enumerate(zip(scopes, held, strict=True)):
-        cache.decode(db, scope, kept, [hit.number for hit in found if hit.block_index == index])
-    hits = (Hit(held[hit.block_index].records[hit.number], hit.score, hit.signals) for hit in found)
-    return with_pins(hits, pinned, request.limit)
+        vectors = replace(embedded.vectors, token_source=partial(_tokens, db, among.versions))
+    wanted = request.limit + len({record.key for record in among.pinned})
+    found = _ranked(among.blocks, _question(request, vectors, cache.language), wanted)
+    hits = _hits(db, cache, zip(scopes, held, among.versions, strict=True), found)
+    return with_pins(hits, among.pinned, request.limit)
+
+
+def _shown(
+    db: sqlite3.Connection, cache: ScopeCache, scopes: Sequence[_Scope], held: Sequence[_Held], asked: Filter
+) -> _Candidates:
+    """All current records but the few that a plain filter leaves out."""
+    pinned = cache.pinned(db, scopes)
+    if any(kept.shown.conditions for kept in held):
+        left = [record for record in pinned if answers((record,), asked, ("active",))]
+        pinned = pinned_among(left, [scope.token for scope in scopes])
+    return _Candidates([kept.shown.under(asked) for kept in held], [_NO_VERSIONS] * len(held), pinned)
+
+
+def _chosen(
+    db: sqlite3.Connection, cache: ScopeCache, scopes: Sequence[_Scope], held: Sequence[_Held], asked: Filter
+) -> _Candidates:
+    """Some of the current records, and versions that the store holds no row of: those are made now."""
+    tokens = {scope.id: scope.token for scope in scopes}
+    seen = narrowed(db, tokens, asked, ("active",))
+    versions: dict[int, list[tuple[int, MemoryRecord]]] = {scope: [] for scope in tokens}
+    quarantined = quarantined_rows(db, tokens, seen) if asked.include_quarantined else ()
+    for scope, number, record in (*seen.versions, *quarantined):
+        versions[scope].append((number, record))
+    rows = [numbered(versions[scope.id], asked) for scope in scopes]
+    blocks: list[SignatureBlock] = []
+    for kept, added in zip(held, rows, strict=True):
+        whole = kept.shown.block
+        part = whole.with_changes((), seen.hidden) if seen.allowed is None else whole.restricted_to(seen.allowed)
+        made = [ranking_row(number, record, cache.language) for number, record in added.items()]
+        blocks.append(part.with_changes(made))
+    others = [record for added in rows for record in added.values()]
+    current = pinned_rows(db, tokens, seen, {record.key for record in others if record.pinned})
+    return _Candidates(blocks, rows, pinned_among([*current, *others], list(tokens.values())))
+
+
+def _hits(
+    db: sqlite3.Connection,
+    cache: ScopeCache,
+    places: Iterable[tuple[_Scope, _Held, Mapping[int, MemoryRecord]]],
+    found: Sequence[Ranked],
+) -> list[Hit]:
+    records: list[Mapping[int, MemoryRecord]] = []
+    for index, (scope, held, versions) in enumerate(places):
+        numbers = [hit.number for hit in found if hit.block_index == index]
+        cache.decode(db, scope, held, [number for number in numbers if number not in versions])
+        records.append({**held.records, **versions} if versions else held.records)
+    return [Hit(records[hit.block_index][hit.number], hit.score, hit.signals) for hit in found]
 
 
 def _question(request: SearchRequest, vectors: QueryVectors | None, language: str | None) -> Question:
@@ -198,10 +262,12 @@ def _ranked(blocks: Sequence[SignatureBlock], question: Question, limit: int) ->
     return rank(blocks, question, limit)
 
 
-def _tokens(db: sqlite3.Connection, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
-    """The token vectors of records by (block, number), for late interaction."""
+def _tokens(
+    db: sqlite3.Connection, versions: Sequence[Mapping[int, MemoryRecord]], asked: Sequence[tuple[int, int]]
+) -> list[bytes | None]:
+    """The token vectors of records by (block, number), for late interaction; of current versions only."""
     found = dict(db.execute(_TOKENS, (_json_list(number for _, number in asked),)).fetchall())
-    return [found.get(number) for _, number in asked]
+    return [None if number in versions[block] else found.get(number) for block, number in asked]
 
 
 def _block_of(rows: list[Row]) -> SignatureBlock:
