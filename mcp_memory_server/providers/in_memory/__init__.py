@@ -53,8 +53,8 @@ from mcp_memory_server.providers.base import (
 from mcp_memory_server.providers.key_order import listing, pinned_among, with_pins
 from mcp_memory_server.providers.scope_index import ScopeIndex
 from mcp_memory_server.providers.signatures import check_language
-from mcp_memory_server.providers.versions import (
 from mcp_memory_server.providers.timeline import answers
+from mcp_memory_server.providers.versions import (
     approval,
     check_restorable,
     check_vectors,
@@ -314,6 +314,13 @@ class InMemoryProvider:
                 for versions in lanes.values():
                     yield versions[-1]
 
+    def _answering(self, scopes: Sequence[str], asked: Filter, statuses: Sequence[Status]) -> Iterator[MemoryRecord]:
+        """The versions that a list or a search is about."""
+        for scope in dict.fromkeys(scopes):
+            for lanes in self._held.get(scope, {}).values():
+                for versions in lanes.values():
+                    yield from answers(versions, asked, statuses)
+
     def _versions(self, scopes: Sequence[str], id: str) -> _Versions:
         """The versions of a record that is at one of `scopes`; none of any other."""
         scope, key, lane = self._places.get(id, ("", "", ""))
@@ -331,13 +338,6 @@ class InMemoryProvider:
     def _remove(self, record: MemoryRecord) -> None:
         self._vacate(record.id)
         self._index.remove(record)
-    def _answering(self, scopes: Sequence[str], asked: Filter, statuses: Sequence[Status]) -> Iterator[MemoryRecord]:
-        """The versions that a list or a search is about."""
-        for scope in dict.fromkeys(scopes):
-            for lanes in self._held.get(scope, {}).values():
-                for versions in lanes.values():
-                    yield from answers(versions, asked, statuses)
-
 
     def _vacate(self, record_id: str) -> None:
         scope, key, lane = self._places.pop(record_id)
