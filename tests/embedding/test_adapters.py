@@ -129,7 +129,8 @@ def test_a_text_longer_than_the_model_reads_is_cut_not_refused(minilm_folder: Pa
     assert embedder.embed(["tea " * 20_000], "passage").shape == (1, 384)
 
 
-@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # model2vec before 0.10 leaves that to the collector
+# Before 0.10 model2vec leaves the closing of its files to the garbage collector.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
 def test_a_static_model_is_read_from_its_folder(tmp_path: Path) -> None:
     library: Any = import_module("model2vec")
     tokenizers: Any = import_module("tokenizers")
