@@ -6,12 +6,14 @@
     ├── Refused (PermissionError)        refused            no: policy says who may
     ├── Conflict                         conflict           after reading the current version
     ├── ConfigurationError               configuration      after correcting the setting
+    ├── InvalidOption (TypeError)        invalid_option     after correcting the code that asks
     ├── EmbedderUnavailable              embedder_unavailable  later: meanwhile words alone rank
     └── StoreError
         ├── StoreBusy                    store_busy         yes, as it stands
         ├── StoreUnavailable             store_unavailable  after the store is reachable again
         ├── StoreDamaged                 store_damaged      after `doctor`
         ├── StoreTooNew                  store_too_new      with a newer server
+        ├── OptionNotHonoured            option_not_honoured  without the option, or with another provider
         └── NotSupported                 not_supported      no: this provider cannot
 
 A message says what is wrong, which limit it broke and what to do next. It never holds the text of a
@@ -106,6 +108,16 @@ class ConfigurationError(MemoryServerError):
     code = "configuration"
 
 
+class InvalidOption(MemoryServerError, TypeError):
+    """A write option has a shape that it cannot have. Named without its value: a namespace names a tenant."""
+
+    code = "invalid_option"
+
+    def __init__(self, option: str, shape: str) -> None:
+        self.option = option
+        super().__init__(f"The write option {option} {shape}. Nothing was read or written.")
+
+
 class EmbedderUnavailable(MemoryServerError):
     """The embedder could not be loaded or did not answer. Recall goes on by words alone."""
 
@@ -151,6 +163,17 @@ class StoreTooNew(StoreError):
             f"The store has schema version {found}; this release knows versions up to {known}. "
             "Nothing was changed. Install a newer mcp-memory-server to open it."
         )
+
+
+class OptionNotHonoured(StoreError):
+    """A write asked for an option that the provider does not honour. Nothing was written, and no value is named."""
+
+    code = "option_not_honoured"
+
+    def __init__(self, provider: str, option: str, remedy: str) -> None:
+        self.provider = provider
+        self.option = option
+        super().__init__(f"The provider {provider!r} does not honour the write option {option}. {remedy}")
 
 
 class NotSupported(StoreError):

@@ -16,6 +16,8 @@ from .errors import InvalidInput, echo
 
 GLOBAL_SCOPE: Final = "global"
 MAX_SCOPE_CHARS: Final = 200
+MAX_STORED_SCOPE_CHARS: Final = 240
+"""What a store has to hold: a scope with the namespace before it (`providers.options`)."""
 _FORBIDDEN_IN_SCOPE = re.compile(r"[\s\[\]\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ENCODED_IN_NAME = re.compile(r"[%#\[\]\s\x00-\x1f\x7f-\x9f]")
 

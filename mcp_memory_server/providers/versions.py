@@ -20,6 +20,8 @@ _TAKEN_FROM_THE_REQUEST: Final = tuple(
 )
 _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episode", "working", "insight")
 """What a record says: writing the same again changes nothing."""
+_ASKED: Final = ("subject", "predicate", "object", "extraction")
+"""What a write of the same may ask for besides."""
 
 __all__ = [
     "approval",
@@ -30,6 +32,7 @@ __all__ = [
     "closed_history",
     "lane_of",
     "next_version",
+    "refuse_outside",
     "target_lane",
 ]
 
@@ -140,6 +143,16 @@ def check_restorable(request: RestoreRequest) -> None:
             _check_encodable(argument, version)
 
 
+def refuse_outside(request: RestoreRequest, place: int, scope: str) -> None:
+    """Refuse to replace what is held at `scope`, unless the request allows it, for the record at that place.
+
+    Raises:
+        InvalidInput: naming the place, and not where the id is held.
+    """
+    if request.replace_at is not None and scope not in request.replace_at:
+        raise InvalidInput.of(f"record {place}", "has an id that is taken; nothing was taken in. Leave its line out")
+
+
 def check_journalable(digest: JournaledDigest) -> None:
     """Refuse a digest whose names no store can hold.
 
@@ -169,7 +182,10 @@ def check_vectors(request: VectorsWrite) -> None:
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
-    return all(getattr(current, name) == getattr(request, name) for name in _SAID)
+    """Whether the record says and is all that the request asks for; what is unset asks for nothing."""
+    said = all(getattr(current, name) == getattr(request, name) for name in _SAID)
+    asked = ((getattr(current, name), getattr(request, name)) for name in _ASKED)
+    return said and all(wanted is None or wanted == held for held, wanted in asked)
 
 
 def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:

@@ -23,8 +23,9 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Stats
+from .bulk import BulkProvider
 from .changing import Change, ChangeBatch, ChangingProvider
-from .declaration import Capabilities, Group
+from .declaration import Capabilities, Group, WriteOption
 from .filtering import SENSITIVITIES, SET_ASIDE_TOO, UNFILTERED, Filter
 from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
 from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, JournalLookup, PruneRequest
@@ -41,6 +42,7 @@ __all__ = [
     "SET_ASIDE_TOO",
     "UNFILTERED",
     "BrowsingProvider",
+    "BulkProvider",
     "Capabilities",
     "Change",
     "ChangeBatch",
@@ -83,6 +85,7 @@ __all__ = [
     "VectorsWrite",
     "VersionRef",
     "VersionsRequest",
+    "WriteOption",
     "WriteRequest",
     "WriteStatus",
     "WritingProvider",
@@ -93,6 +96,7 @@ __all__ = [
     "can_review",
     "can_search",
     "can_write",
+    "can_write_many",
     "has_history",
     "holds_vectors",
     "is_maintained",
@@ -102,6 +106,10 @@ __all__ = [
 
 def can_write(provider: MemoryProvider) -> TypeGuard[WritingProvider]:
     return Group.WRITE in provider.capabilities.groups
+
+
+def can_write_many(provider: MemoryProvider) -> TypeGuard[BulkProvider]:
+    return {Group.BULK, Group.WRITE} <= provider.capabilities.groups
 
 
 def can_search(provider: MemoryProvider) -> TypeGuard[SearchingProvider]:

@@ -10,6 +10,7 @@ class Group(StrEnum):
     """An optional group of calls that a provider may declare."""
 
     WRITE = "write"
+    BULK = "bulk"
     SEARCH = "search"
     HISTORY = "history"
     JOURNAL = "journal"

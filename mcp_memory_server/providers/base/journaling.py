@@ -46,10 +46,14 @@ class JournalLookup:
 
 @dataclass(frozen=True, slots=True)
 class PruneRequest:
-    """Drop journal entries older than the instant `before`, and then the oldest beyond `keep` entries."""
+    """Drop journal entries older than the instant `before`, and then the oldest beyond `keep` entries.
+
+    Only entries of actors whose id begins with `actors` are dropped, and counted toward `keep`.
+    """
 
     before: str
     keep: int
+    actors: str = ""
 
 
 class JournalingProvider(HistoryProvider, Protocol):

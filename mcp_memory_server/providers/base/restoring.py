@@ -15,10 +15,12 @@ class RestoreRequest:
     """Records to take in as they are, ids, times, versions and pins included.
 
     Each tuple is one record's versions, oldest first, the current one last; `at` stamps the change feed.
+    `replace_at`, unless None, are the only scopes at which what is held already may be replaced.
     """
 
     records: tuple[tuple[MemoryRecord, ...], ...]
     at: str
+    replace_at: tuple[str, ...] | None = None
 
 
 class RestoringProvider(WritingProvider, Protocol):
@@ -28,6 +30,7 @@ class RestoringProvider(WritingProvider, Protocol):
         A record whose id is held already, or whose (`scope`, `key`, lane) is, is replaced with its history.
 
         Raises:
-            InvalidInput: see `versions.check_restorable`; nothing was taken in.
+            InvalidInput: see `versions.check_restorable`, or an id is held at a scope outside `replace_at`; nothing
+                was taken in.
         """
         ...

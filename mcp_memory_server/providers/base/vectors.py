@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,9 +39,11 @@ class VectorCount:
 
 
 class VectorProvider(SearchingProvider, Protocol):
-    """Vectors beside the records. The work of the operator's embedder, over the whole store."""
+    """Vectors beside the records: the work of the operator's embedder, over the whole store unless scopes are named."""
 
-    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+    async def unembedded(
+        self, embedder: str, limit: int, scopes: Sequence[str] | None = None
+    ) -> tuple[MemoryRecord, ...]:
         """At most `limit` records that search can find and that have no vectors of this embedder."""
         ...
 
@@ -51,4 +54,4 @@ class VectorProvider(SearchingProvider, Protocol):
         """
         ...
 
-    async def count_vectors(self, embedder: str) -> VectorCount: ...
+    async def count_vectors(self, embedder: str, scopes: Sequence[str] | None = None) -> VectorCount: ...

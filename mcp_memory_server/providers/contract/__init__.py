@@ -14,6 +14,7 @@ from typing import Final
 
 from . import (
     browsing,
+    bulk,
     changing,
     embedded,
     forgetting,
@@ -23,6 +24,7 @@ from . import (
     lifecycle,
     listing,
     maintaining,
+    options,
     restoring,
     reviewing,
     scopes,
@@ -43,6 +45,8 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         listing,
         scopes,
         writing,
+        bulk,
+        options,
         lanes,
         reviewing,
         strings,

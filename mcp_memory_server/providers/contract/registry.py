@@ -32,6 +32,7 @@ Outcome = Literal["held", "absent"]
 
 CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.WRITE: {"write": (writing("key", "text"),), "pin": (PinRequest(ANN, "id", pinned=True, at=minute(0)),)},
+    Group.BULK: {"write_many": ((),)},
     Group.SEARCH: {"search": (question("text"),)},
     Group.HISTORY: {"history": (HistoryRequest((ANN,), "id"),), "versions": (VersionsRequest((ANN,), ()),)},
     Group.JOURNAL: {

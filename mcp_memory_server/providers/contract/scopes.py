@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from mcp_memory_server.identity import MAX_STORED_SCOPE_CHARS
 from mcp_memory_server.providers.base import (
     ForgetRequest,
     Group,
@@ -39,6 +40,7 @@ LOOKALIKES: Final = (
     "部門:営業",
     "s" * 200,
     "s" * 199,
+    "s" * MAX_STORED_SCOPE_CHARS,
 )
 """Tokens that are easily taken for one another: by case, prefix, wildcard, normal form or query syntax."""
 

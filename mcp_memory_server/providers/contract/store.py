@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from mcp_memory_server.providers.base import (
     BrowsingProvider,
+    BulkProvider,
     ChangingProvider,
     JournalingProvider,
     MaintainedProvider,
@@ -18,6 +19,7 @@ from mcp_memory_server.providers.base import (
     ReviewingProvider,
     VectorProvider,
 )
+from mcp_memory_server.providers.options import bind_write_options
 
 OpenProvider = Callable[[], AbstractAsyncContextManager[MemoryProvider]]
 
@@ -40,6 +42,7 @@ class Store:
 
 
 class EveryGroup(
+    BulkProvider,
     RestoringProvider,
     JournalingProvider,
     BrowsingProvider,
@@ -55,3 +58,8 @@ class EveryGroup(
 def opened(store: Store) -> AbstractAsyncContextManager[EveryGroup]:
     """The store, opened, for a check that names the groups it calls."""
     return cast("AbstractAsyncContextManager[EveryGroup]", store.open())
+
+
+def bound(provider: MemoryProvider, **options: Any) -> EveryGroup:
+    """The provider with write options bound, for a check that names the groups it calls."""
+    return cast("EveryGroup", bind_write_options(provider, **options))

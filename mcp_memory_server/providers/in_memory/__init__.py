@@ -47,6 +47,7 @@ from mcp_memory_server.providers.base import (
     VectorsWrite,
     VersionRef,
     VersionsRequest,
+    WriteOption,
     WriteRequest,
     Written,
 )
@@ -61,6 +62,7 @@ from mcp_memory_server.providers.versions import (
     closed_history,
     lane_of,
     next_version,
+    refuse_outside,
     target_lane,
 )
 from mcp_memory_server.records import MemoryRecord, Status, active_lane
@@ -69,7 +71,7 @@ from .changes import ChangeFeed
 from .journal import Journal
 
 _URL: Final = "memory://"
-_CAPABILITIES: Final = Capabilities("memory", frozenset(Group))
+_CAPABILITIES: Final = Capabilities("memory", frozenset(Group), frozenset(WriteOption))
 
 _Versions = tuple[MemoryRecord, ...]
 """The versions of one record as they were when current, oldest first: never empty, the last one is current."""
@@ -141,15 +143,24 @@ class InMemoryProvider:
         return Forgotten(record.id, record.key, record.scope, "done")
 
     async def write(self, request: WriteRequest) -> Written:
+        return (await self.write_many((request,)))[0]
+
+    async def write_many(self, requests: Sequence[WriteRequest]) -> tuple[Written, ...]:
         await self._enter()
-        lanes = self._held.get(request.scope, {}).get(request.key, {})
-        versions = lanes.get(target_lane(request), ())
-        waiting = (held[-1] for held in lanes.values() if held[-1].status == "quarantined")
-        written = next_version(versions[-1] if versions else None, request, str(uuid7()), waiting)
-        if written.status != "unchanged":
-            self._put((*versions, written.record) if written.previous else (written.record,))
-            self._changes.report(written.record)
-        return written
+        staged: dict[tuple[str, str], dict[str, _Versions]] = {}
+        done: list[Written] = []
+        for request in requests:  # any of them may be refused: nothing is put before all have been looked at
+            lanes = staged.setdefault(
+                (request.scope, request.key), {**self._held.get(request.scope, {}).get(request.key, {})}
+            )
+            written, versions = _written(lanes, request)
+            lanes[lane_of(written.record)] = versions
+            done.append(written)
+        changed = [written.record for written in done if written.status != "unchanged"]
+        for record in changed:
+            self._put(staged[record.scope, record.key][lane_of(record)])
+            self._changes.report(record)
+        return tuple(done)
 
     async def pin(self, request: PinRequest) -> MemoryRecord | None:
         await self._enter()
@@ -173,9 +184,11 @@ class InMemoryProvider:
         ranked = self._index.search(request, wanted, found)
         return with_pins(ranked, pinned, request.limit)
 
-    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+    async def unembedded(
+        self, embedder: str, limit: int, scopes: Sequence[str] | None = None
+    ) -> tuple[MemoryRecord, ...]:
         await self._enter()
-        lacking = (record for record in self._searchable() if not self._index.has_vectors(record, embedder))
+        lacking = (record for record in self._searchable(scopes) if not self._index.has_vectors(record, embedder))
         return tuple(islice(lacking, limit))
 
     async def put_vectors(self, request: VectorsWrite) -> int:
@@ -189,13 +202,14 @@ class InMemoryProvider:
                 taken += 1
         return taken
 
-    async def count_vectors(self, embedder: str) -> VectorCount:
+    async def count_vectors(self, embedder: str, scopes: Sequence[str] | None = None) -> VectorCount:
         await self._enter()
-        searchable = list(self._searchable())
+        searchable = list(self._searchable(scopes))
         return VectorCount(len(searchable), sum(self._index.has_vectors(record, embedder) for record in searchable))
 
-    def _searchable(self) -> Iterator[MemoryRecord]:
-        return (record for record in self._current(tuple(self._held)) if record.status == "active")
+    def _searchable(self, scopes: Sequence[str] | None) -> Iterator[MemoryRecord]:
+        within = tuple(self._held) if scopes is None else scopes
+        return (record for record in self._current(within) if record.status == "active")
 
     async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
         await self._enter()
@@ -262,6 +276,9 @@ class InMemoryProvider:
     async def restore(self, request: RestoreRequest) -> int:
         await self._enter()
         check_restorable(request)
+        for place, versions in enumerate(request.records, start=1):
+            if (held := self._places.get(versions[-1].id)) is not None:
+                refuse_outside(request, place, held[0])
         return sum([self._restore(tuple(versions)) for versions in request.records])
 
     def _restore(self, versions: _Versions) -> bool:

@@ -37,10 +37,9 @@ class Journal:
         return None
 
     def prune(self, request: PruneRequest) -> int:
-        held = len(self._digests)
-        young = {id: digest for id, digest in self._digests.items() if digest.at >= request.before}
-        oldest_first = sorted(young.values(), key=lambda digest: digest.at)
-        for digest in oldest_first[: max(0, len(young) - request.keep)]:
-            del young[digest.digest_id]
-        self._digests = young
-        return held - len(young)
+        meant = [digest for digest in self._digests.values() if digest.actor_id.startswith(request.actors)]
+        young = sorted((digest for digest in meant if digest.at >= request.before), key=lambda digest: digest.at)
+        kept = {digest.digest_id for digest in young[max(0, len(young) - request.keep) :]}
+        gone = {digest.digest_id for digest in meant} - kept
+        self._digests = {id: digest for id, digest in self._digests.items() if id not in gone}
+        return len(gone)

@@ -40,6 +40,7 @@ from mcp_memory_server.providers.base import (
     VectorsWrite,
     VersionRef,
     VersionsRequest,
+    WriteOption,
     WriteRequest,
     Written,
 )
@@ -69,7 +70,7 @@ __all__ = ["SqliteProvider", "open_sqlite"]
 logger = logging.getLogger(__name__)
 
 _ERASE_EVERY_S: Final = 5.0
-_CAPABILITIES: Final = Capabilities("sqlite", frozenset(Group))
+_CAPABILITIES: Final = Capabilities("sqlite", frozenset(Group), frozenset(WriteOption))
 
 
 class SqliteProvider:
@@ -108,6 +109,10 @@ class SqliteProvider:
         lexical = signature_of(request, self._language)
         return await self._database.write(lambda db: writing.write(db, request, lexical))
 
+    async def write_many(self, requests: Sequence[WriteRequest]) -> tuple[Written, ...]:
+        lexical = [signature_of(request, self._language) for request in requests]
+        return await self._database.write(lambda db: writing.write_many(db, requests, lexical))
+
     async def pin(self, request: PinRequest) -> MemoryRecord | None:
         return await self._database.write(lambda db: writing.pin(db, request))
 
@@ -128,15 +133,17 @@ class SqliteProvider:
             self._cache_epoch = self._database.epoch
         return await self._database.read(lambda db: search.search(db, self._cache, request))
 
-    async def unembedded(self, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
-        return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit))
+    async def unembedded(
+        self, embedder: str, limit: int, scopes: Sequence[str] | None = None
+    ) -> tuple[MemoryRecord, ...]:
+        return await self._database.read(lambda db: vectors.unembedded(db, embedder, limit, scopes))
 
     async def put_vectors(self, request: VectorsWrite) -> int:
         check_vectors(request)
         return await self._database.write(lambda db: vectors.put_vectors(db, request))
 
-    async def count_vectors(self, embedder: str) -> VectorCount:
-        return await self._database.read(lambda db: vectors.count_vectors(db, embedder))
+    async def count_vectors(self, embedder: str, scopes: Sequence[str] | None = None) -> VectorCount:
+        return await self._database.read(lambda db: vectors.count_vectors(db, embedder, scopes))
 
     async def history(self, request: HistoryRequest) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: history.history(db, request))

@@ -12,9 +12,11 @@ from mcp_memory_server.providers.rows import journal_body, journaled_of
 from .names import is_storable
 
 _SECRET_NAME = "journal"
-_BEYOND = """
+_OF_ACTORS = "substr(actor_id, 1, length(:actors)) = :actors"
+_OLD = f"DELETE FROM journal WHERE at < :before AND {_OF_ACTORS}"
+_BEYOND = f"""
 DELETE FROM journal WHERE digest_id IN (
-    SELECT digest_id FROM journal ORDER BY at DESC, digest_id DESC LIMIT -1 OFFSET ?
+    SELECT digest_id FROM journal WHERE {_OF_ACTORS} ORDER BY at DESC, digest_id DESC LIMIT -1 OFFSET :keep
 )
 """
 _COLUMNS = "digest_id, actor_id, turn_id, at, body"
@@ -39,8 +41,9 @@ def find(db: sqlite3.Connection, lookup: JournalLookup) -> JournaledDigest | Non
 
 
 def prune(db: sqlite3.Connection, request: PruneRequest) -> int:
-    by_age = db.execute("DELETE FROM journal WHERE at < ?", (request.before,)).rowcount
-    by_count = db.execute(_BEYOND, (request.keep,)).rowcount
+    asked = {"before": request.before, "keep": request.keep, "actors": request.actors}
+    by_age = db.execute(_OLD, asked).rowcount
+    by_count = db.execute(_BEYOND, asked).rowcount
     return by_age + by_count
 
 

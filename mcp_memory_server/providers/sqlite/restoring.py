@@ -8,7 +8,7 @@ from typing import Final
 
 from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
-from mcp_memory_server.providers.versions import lane_of
+from mcp_memory_server.providers.versions import lane_of, refuse_outside
 
 from .history import stored_versions
 from .writing import ScopeGeneration, advance, announce, drop_signature, put
@@ -34,13 +34,14 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
             places[scope] = advance(db, scope)
         return places[scope]
 
-    for versions, lexical in zip(request.records, signatures, strict=True):
+    for number_given, (versions, lexical) in enumerate(zip(request.records, signatures, strict=True), start=1):
         *old, current = versions
         place = (current.scope, current.key, lane_of(current))
         in_the_way = db.execute(_IN_THE_WAY, (current.id, *place)).fetchall()
         if in_the_way and stored_versions(db, [current.scope], current.id) == list(versions):
             continue
         for number, record_id, scope in in_the_way:
+            refuse_outside(request, number_given, scope)
             db.execute("DELETE FROM history WHERE id = ?", (record_id,))
             db.execute("DELETE FROM memory WHERE number = ?", (number,))
             drop_signature(db, place_of(scope), number)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections.abc import Sequence
 
 from mcp_memory_server.providers.base import RecordVectors, VectorCount, VectorsWrite
 from mcp_memory_server.providers.rows import record_of
 from mcp_memory_server.records import MemoryRecord
 
 from .names import is_storable
-from .reading import COLUMNS
+from .reading import COLUMNS, scope_ids
 from .writing import ScopeGeneration, advance
 
+_HERE = "AND scope_id IN (SELECT value FROM json_each(:scopes))"
 # Each part is a range of the index on `embedder`: those without vectors, and those with another embedder's.
 _UNEMBEDDED = f"""
 SELECT {COLUMNS}, scope.token FROM (
-    SELECT scope_id, number FROM signature WHERE embedder IS NULL
-    UNION ALL SELECT scope_id, number FROM signature WHERE embedder < :embedder
-    UNION ALL SELECT scope_id, number FROM signature WHERE embedder > :embedder
+    SELECT scope_id, number FROM signature WHERE embedder IS NULL {{here}}
+    UNION ALL SELECT scope_id, number FROM signature WHERE embedder < :embedder {{here}}
+    UNION ALL SELECT scope_id, number FROM signature WHERE embedder > :embedder {{here}}
     LIMIT :limit
 ) AS wanted JOIN memory ON memory.number = wanted.number JOIN scope ON scope.id = wanted.scope_id
 """
+_COUNT = "SELECT count(*), count(*) FILTER (WHERE embedder = :embedder) FROM signature WHERE true {here}"
 _NUMBER = """
 SELECT memory.number FROM memory JOIN scope ON scope.id = memory.scope_id
 WHERE memory.id = ? AND memory.version = ? AND scope.token = ? AND memory.status = 'active'
@@ -38,10 +42,22 @@ def embedder_number(db: sqlite3.Connection, embedder: str) -> int | None:
     return None if row is None else row[0]
 
 
-def unembedded(db: sqlite3.Connection, embedder: str, limit: int) -> tuple[MemoryRecord, ...]:
+def unembedded(
+    db: sqlite3.Connection, embedder: str, limit: int, scopes: Sequence[str] | None
+) -> tuple[MemoryRecord, ...]:
+    query, asked = _asked(db, _UNEMBEDDED, embedder, scopes)
+    return tuple(record_of(row[-1], row) for row in db.execute(query, {**asked, "limit": limit}))
+
+
+def _asked(
+    db: sqlite3.Connection, query: str, embedder: str, scopes: Sequence[str] | None
+) -> tuple[str, dict[str, int | str]]:
+    """The query, narrowed to the scopes where some are named, and its parameters."""
     # Numbers begin at 1, so 0 stands for an embedder that the store has not met.
-    asked = {"embedder": embedder_number(db, embedder) or 0, "limit": limit}
-    return tuple(record_of(row[-1], row) for row in db.execute(_UNEMBEDDED, asked))
+    asked: dict[str, int | str] = {"embedder": embedder_number(db, embedder) or 0}
+    if scopes is None:
+        return query.format(here=""), asked
+    return query.format(here=_HERE), {**asked, "scopes": json.dumps(list(scope_ids(db, scopes)))}
 
 
 def put_vectors(db: sqlite3.Connection, request: VectorsWrite) -> int:
@@ -67,8 +83,6 @@ def _put(
     return True
 
 
-def count_vectors(db: sqlite3.Connection, embedder: str) -> VectorCount:
-    searchable = db.execute("SELECT count(*) FROM signature").fetchone()[0]
-    number = embedder_number(db, embedder)
-    embedded = db.execute("SELECT count(*) FROM signature WHERE embedder = ?", (number,)).fetchone()[0]
-    return VectorCount(searchable, embedded)
+def count_vectors(db: sqlite3.Connection, embedder: str, scopes: Sequence[str] | None) -> VectorCount:
+    query, asked = _asked(db, _COUNT, embedder, scopes)
+    return VectorCount(*db.execute(query, asked).fetchone())
