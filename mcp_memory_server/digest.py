@@ -54,6 +54,7 @@ class MemoryDigest(FrozenModel):
     `omitted` counts entries that the ceiling dropped, `pinned_omitted` those of them that were pinned:
     more is pinned than the block holds. `recalled` is true when relevance picked the entries, and `signals` says
     what took part in that besides words: `embedder` is `used` or `unavailable` where one is configured.
+    `as_of` and `known_at` are there when it shows what was true, or was believed, at another time than now.
     """
 
     digest_id: str | None = Field(default=None, exclude_if=is_absent)
@@ -63,6 +64,8 @@ class MemoryDigest(FrozenModel):
     pinned_omitted: int = 0
     recalled: bool = False
     signals: dict[str, str] = Field(default_factory=dict, exclude_if=is_absent)
+    as_of: str | None = Field(default=None, exclude_if=is_absent)
+    known_at: str | None = Field(default=None, exclude_if=is_absent)
 
     @property
     def partial(self) -> bool:

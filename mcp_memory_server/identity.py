@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 from urllib.parse import quote
 
 from .errors import InvalidInput, echo
@@ -89,12 +89,16 @@ def is_own_scope(actor: Actor, scope: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """One request: who asks, for which project, in which thread and run of the host."""
+    """One request: who asks, for which project, in which thread and run of the host.
+
+    `max_sensitivity` is the session's own ceiling, by the host's word; None leaves it to the service.
+    """
 
     actor: Actor
     project: str | None = None
     thread_id: str | None = None
     run_id: str | None = None
+    max_sensitivity: Literal["public", "internal", "secret"] | None = None
 
 
 class ScopeResolver(Protocol):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from .errors import Refused, echo
 from .identity import Actor, is_own_scope
 from .records import Author
+
+ADMIN: Final = "memory:admin"
+"""The role of who looks after a store."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "ranking": frozenset(),
     "embedding": frozenset({"errors", "ranking"}),
     "recall": VALUES | {"block"},
-    "providers": VALUES | {"background", "embedding", "ranking"},
+    "providers": VALUES | {"background", "derived", "embedding", "ranking"},
     "exchange": VALUES | {"kinds"},
     "service": VALUES | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "similarity"},
     "config": frozenset({"errors", "identity"}),

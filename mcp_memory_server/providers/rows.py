@@ -57,6 +57,8 @@ def journal_body(digest: JournaledDigest) -> str:
             "recalled": digest.recalled,
             "query_hash": digest.query_hash,
             "signals": dict(digest.signals),
+            "as_of": digest.as_of,
+            "known_at": digest.known_at,
         },
         ensure_ascii=False,
         separators=(",", ":"),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from mcp_memory_server.derived import Derived
 from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.records import MemoryRecord
 
@@ -68,3 +69,24 @@ def numbered(versions: Iterable[tuple[int, MemoryRecord]], asked: Filter) -> dic
         return dict(versions)
     ordered = sorted(versions, key=lambda placed: (placed[0], placed[1].version))
     return {number: record for number, (_, record) in enumerate(ordered, start=_BEHIND_ALL)}
+
+
+def words_in_common(question: str, record: MemoryRecord) -> list[str]:
+    """The words of a question that a record holds in any of their forms, as they were asked (folded), in order.
+
+    The language of each is detected: where a store has one language of its own, a form may be missed.
+    """
+    from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
+
+    held = _forms_of(record)
+    return [forms[0] for forms in read_query(question).words if not held.isdisjoint(forms)]
+
+
+def _made_forms(record: MemoryRecord) -> frozenset[str]:
+    from mcp_memory_server.ranking.text import forms_of_text  # noqa: PLC0415  # the stemmers
+
+    passage = "\n".join(part for part in (record.key, record.text, *record.tags, record.subject) if part)
+    return frozenset(form for forms in forms_of_text(passage) for form in forms)
+
+
+_forms_of: Final = Derived[MemoryRecord, frozenset[str]](_made_forms)

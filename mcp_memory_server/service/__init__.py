@@ -10,24 +10,27 @@ from typing import Self, Unpack
 from mcp_memory_server.block import render_block
 from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import RequestContext, ScopeResolver
-from mcp_memory_server.providers.base import Condition, Group, MemoryProvider, PageCursor, Stats, VectorCount
+from mcp_memory_server.providers.base import Condition, Group, Hit, MemoryProvider, PageCursor, Stats, VectorCount
 from mcp_memory_server.records import MemoryRecord
 
-from . import browse, exchange, operate, wiring
+from . import browse, exchange, operate, search, wiring
 from .browse import Page
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
-from .offer import Offered, OfferRequest, offer, peek, read_ahead
+from .offer import Offered, OfferOptions, OfferRequest, offer, peek, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
+from .search import History, SearchOptions
 from .wiring import Limits, Wiring
 
 __all__ = [
     "ForgetCommand",
     "Forgot",
+    "History",
     "Limits",
     "MemoryService",
+    "OfferOptions",
     "OfferRequest",
     "Offered",
     "OpenEmbedder",
@@ -37,6 +40,7 @@ __all__ = [
     "RememberRequest",
     "Remembered",
     "Retention",
+    "SearchOptions",
 ]
 
 
@@ -97,16 +101,25 @@ class MemoryService:
         return tuple(await self._wiring.resolver.resolve(context))
 
     async def offer(
-        self,
-        context: RequestContext,
-        query: str | None = None,
-        *,
-        max_memories: int | None = None,
-        turn_id: str | None = None,
-        digest_id: str | None = None,
+        self, context: RequestContext, query: str | None = None, **options: Unpack[OfferOptions]
     ) -> Offered:
         """The digest for this turn; see `offer.offer` and `OfferRequest`."""
-        return await offer(self._wiring, context, OfferRequest(query, max_memories, turn_id, digest_id))
+        return await offer(self._wiring, context, OfferRequest(query, **options))
+
+    async def search(self, context: RequestContext, options: SearchOptions) -> tuple[Hit, ...]:
+        """See `search.search`."""
+        return await search.search(self._wiring, context, options)
+
+    async def history(
+        self,
+        context: RequestContext,
+        *,
+        id: str | None = None,  # the record's field of that name
+        key: str | None = None,
+        scopes: Sequence[str] | None = None,
+    ) -> History:
+        """See `search.history`."""
+        return await search.history(self._wiring, context, id=id, key=key, scopes=scopes)
 
     async def peek(self, context: RequestContext, max_memories: int) -> MemoryDigest:
         """See `offer.peek`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.providers.base import (
+    SENSITIVITIES,
+    SET_ASIDE_TOO,
     BrowsingProvider,
     HistoryRequest,
     ListRequest,
@@ -37,12 +39,11 @@ class Page:
 async def find(
     wiring: Wiring, scopes: Sequence[str], *, id: str | None = None, key: str | None = None
 ) -> tuple[MemoryRecord, ...]:
-    """The records of that id or key at the scopes, of any status, in the order of the scopes."""
-    every = ("active", "quarantined")
+    """The records of that id or key at the scopes, of any status, set aside or not, in the order of the scopes."""
     if id is not None:
-        request = ListRequest(tuple(scopes), ids=(id,), statuses=every)
+        request = ListRequest(tuple(scopes), ids=(id,), filter=SET_ASIDE_TOO)
     else:
-        request = ListRequest(tuple(scopes), keys=(_stored_key(key or ""),), statuses=every)
+        request = ListRequest(tuple(scopes), keys=(_stored_key(key or ""),), filter=SET_ASIDE_TOO)
     listing = await wiring.provider.list(request)
     held = (record for record in listing.records if record.scope in scopes)
     return tuple(sorted(held, key=lambda record: scopes.index(record.scope)))
@@ -61,18 +62,20 @@ async def record_versions(
 ) -> tuple[MemoryRecord, ...]:
     """A record's versions, oldest first, the current one last; only that where the provider keeps no history.
 
-    `scopes` widens where an administrator looks; by default it is what the request resolves to.
+    `scopes` widens where a person at the console looks; by default it is what the request resolves to, and versions
+    above the session's ceiling are left out, all of them where the current one lies above it.
 
     Raises:
         NotFound: unknown, foreign and erased ids get the same error.
     """
+    ceiling = SENSITIVITIES if scopes is not None else wiring.shown_now(context).ceiling
     scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
     if has_history(wiring.provider):
         found = await wiring.provider.history(HistoryRequest(scopes, record_id))
     else:
-        found = (await wiring.provider.list(ListRequest(scopes, ids=(record_id,)))).records
-    visible = tuple(version for version in found if version.scope in scopes)
-    if not visible:
+        found = (await wiring.provider.list(ListRequest(scopes, ids=(record_id,), filter=SET_ASIDE_TOO))).records
+    visible = tuple(version for version in found if version.scope in scopes and version.sensitivity in ceiling)
+    if not visible or found[-1].sensitivity not in ceiling:
         raise NotFound("memory", record_id, "Read memory://digest to see ids.")
     return visible
 
@@ -80,14 +83,16 @@ async def record_versions(
 async def page(
     wiring: Wiring, context: RequestContext, scope: str, after: PageCursor | None = None, limit: int = PAGE_SIZE
 ) -> Page:
-    """Everything held at one scope that applies to the request: the read-back.
+    """Everything held at one scope that applies to the request, up to the session's ceiling: the read-back.
 
     Raises:
         NotFound: the scope does not apply, or does not exist: the two look the same.
     """
     if scope not in await wiring.resolver.resolve(context):
         raise NotFound("scope", scope, "Read memory://stats to see your scopes.")
-    return await _page(browsing(wiring), scope, after, limit)
+    found = await _page(browsing(wiring), scope, after, limit)
+    ceiling = wiring.shown_now(context).ceiling
+    return replace(found, records=tuple(record for record in found.records if record.sensitivity in ceiling))
 
 
 async def _page(provider: BrowsingProvider, scope: str, after: PageCursor | None, limit: int) -> Page:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, TypedDict
 
 from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, as_entry, resolve_digest
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext, journal_name
+from mcp_memory_server.policy import ADMIN
 from mcp_memory_server.providers.base import (
-    HistoryProvider,
+    SENSITIVITIES,
+    Filter,
     JournaledDigest,
     JournaledEntry,
     JournalLookup,
@@ -23,59 +26,95 @@ from mcp_memory_server.providers.base import (
 )
 from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
+from .why import reasons
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A digest, whether it can be asked for again by its id, and how much of a replay was erased since."""
+    """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
+
+    `withheld` is how many keys at its scopes have a record above the session's ceiling; None for anybody but an
+    administrator. `query` and `ranks`, the place of each entry's id among what was found, explain the digest
+    (`why`); a replay has neither, because the journal keeps no word of a question.
+    """
 
     digest: MemoryDigest
     journaled: bool
     erased: int = 0
+    withheld: int | None = None
+    query: str = ""
+    ranks: Mapping[str, int] = field(default_factory=dict[str, int])
+
+    def why(self) -> dict[str, dict[str, Any]]:
+        """Why each entry is there, by its id; see `why.reasons`. Empty for a replay."""
+        return reasons(self.digest.entries, self.query, self.ranks) if self.ranks else {}
 
 
 @dataclass(frozen=True, slots=True)
 class OfferRequest:
-    """What a turn asks for. `turn_id` makes asking again repeat the answer; `digest_id` asks for one of before."""
+    """What a turn asks for. `turn_id` makes asking again repeat the answer; `digest_id` asks for one of before.
+
+    `as_of` asks what was true then, `known_at` what was believed then (`Filter`): instants with a zone.
+    """
 
     query: str | None = None
     max_memories: int | None = None
     turn_id: str | None = None
     digest_id: str | None = None
+    as_of: str | None = None
+    known_at: str | None = None
+
+
+class OfferOptions(TypedDict, total=False):
+    """The optional fields of `OfferRequest`, as keyword arguments."""
+
+    max_memories: int | None
+    turn_id: str | None
+    digest_id: str | None
+    as_of: str | None
+    known_at: str | None
 
 
 async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) -> Offered:
     """Resolve the digest for this turn and journal it (spec section 7).
 
     Raises:
-        InvalidInput: `max_memories` outside 1 to 200, or an id that no store can hold.
+        InvalidInput: `max_memories` outside 1 to 200, an id that no store can hold, or a time that is none, has no
+            zone, or comes with a `digest_id`.
         NotFound: an unknown, pruned or foreign `digest_id`.
     """
     limit = _limit(wiring, request)
     refuse_surrogates("turn_id", request.turn_id or "")
     refuse_surrogates("digest_id", request.digest_id or "")
+    asked = wiring.shown_now(context)
+    if request.as_of or request.known_at:
+        asked = replace(asked, as_of=request.as_of or None, known_at=request.known_at or None)
     if request.digest_id is not None:
-        return await _replay(wiring, await journaled_digest(wiring, context, request.digest_id))
+        if asked.is_historic:
+            raise InvalidInput.of("digest_id", "repeats a digest as it was shown; leave out as_of and known_at")
+        shown = await journaled_digest(wiring, context, request.digest_id)
+        return await _replay(wiring, context, shown)
     if request.turn_id is not None:
         shown = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
         if shown is not None:
-            return await _replay(wiring, shown)
+            return await _replay(wiring, context, shown)
 
     scopes = tuple(await wiring.resolver.resolve(context))
     query = (request.query or "").strip()
-    digest = await _resolve(wiring, scopes, query, limit)
+    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, asked))
     digest = digest.model_copy(update={"digest_id": wiring.new_id()})
+    offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked), query=query, ranks=ranks)
     entry = partial(_journal_entry, context, digest, request.turn_id, wiring.now())
     if request.turn_id is None:
-        return Offered(digest, journaled=wiring.journal.submit(entry, query or None))
+        return replace(offered, journaled=wiring.journal.submit(entry, query or None))
     journaled = await wiring.journal.write(entry, query or None)
     if journaled:
         # Another process may have answered the same turn meanwhile: then its answer stands.
         first = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
         if first is not None and first.digest_id != digest.digest_id:
-            return await _replay(wiring, first)
-    return Offered(digest, journaled)
+            return await _replay(wiring, context, first)
+    return replace(offered, journaled=journaled)
 
 
 def _limit(wiring: Wiring, request: OfferRequest) -> int:
@@ -86,44 +125,62 @@ def _limit(wiring: Wiring, request: OfferRequest) -> int:
     return request.max_memories
 
 
-async def _resolve(wiring: Wiring, scopes: tuple[str, ...], query: str, limit: int) -> MemoryDigest:
-    provider, now = wiring.provider, wiring.now()
-    if query and can_search(provider):
-        embedded = await wiring.embeddings.question(query)
-        hits = await provider.search(SearchRequest(scopes, query, limit, now, embedded))
-        digest = resolve_digest((hit.record for hit in hits if _holds(hit.record, now)), scopes, limit, ranked=True)
-        if not wiring.embeddings.configured:
-            return digest
-        return digest.model_copy(update={"signals": {"embedder": "used" if embedded else "unavailable"}})
-    listing = await provider.list(ListRequest(scopes, limit=limit))
-    holding = [record for record in listing.records if _holds(record, now)]
-    digest = resolve_digest(holding, scopes, limit)
-    # Of the keys beyond the listed ones nobody has looked which hold now: they count as omitted.
-    expired = {record.key for record in listing.records} - {record.key for record in holding}
-    expired_pins = {record.key for record in listing.records if record.pinned} & expired
-    shown = len(digest.entries) + len(expired)
-    pinned = sum(entry.pinned for entry in digest.entries) + len(expired_pins)
-    return digest.model_copy(
-        update={"omitted": max(listing.keys - shown, 0), "pinned_omitted": max(listing.pinned_keys - pinned, 0)}
-    )
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a digest is resolved from: the scopes, the question, how many entries at most, and what counts."""
+
+    scopes: tuple[str, ...]
+    query: str
+    limit: int
+    filter: Filter
 
 
-def _holds(record: MemoryRecord, now: str) -> bool:
-    """Whether the fact is true now, as far as it says when it is."""
-    begun = record.valid_from is None or record.valid_from <= now
-    return begun and (record.valid_to is None or record.valid_to > now)
+async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping[str, int]]:
+    """The digest without its id, and the place of each record found, by id."""
+    provider, scopes, limit = wiring.provider, asked.scopes, asked.limit
+    told: dict[str, Any] = {"as_of": asked.filter.as_of, "known_at": asked.filter.known_at}
+    if asked.query and can_search(provider):
+        embedded = await wiring.embeddings.question(asked.query)
+        request = SearchRequest(scopes, asked.query, limit, wiring.now(), embedded, filter=asked.filter)
+        found = [hit.record for hit in await provider.search(request)]
+        digest = resolve_digest(found, scopes, limit, ranked=True)
+        if wiring.embeddings.configured:
+            told["signals"] = {"embedder": "used" if embedded else "unavailable"}
+    else:
+        listing = await provider.list(ListRequest(scopes, limit=limit, filter=asked.filter))
+        found = listing.records
+        digest = resolve_digest(found, scopes, limit)
+        pinned = sum(entry.pinned for entry in digest.entries)
+        told["omitted"] = max(listing.keys - len(digest.entries), 0)
+        told["pinned_omitted"] = max(listing.pinned_keys - pinned, 0)
+    places = {key: place for place, key in enumerate(dict.fromkeys(record.key for record in found), start=1)}
+    return digest.model_copy(update=told), {entry.id: places[entry.key] for entry in digest.entries}
+
+
+async def _withheld(wiring: Wiring, context: RequestContext, scopes: tuple[str, ...], asked: Filter) -> int | None:
+    """How many keys have a record that the session's ceiling keeps back: for administrators only."""
+    if ADMIN not in context.actor.roles:
+        return None
+    above = SENSITIVITIES[len(asked.ceiling) :]
+    if not above:
+        return 0
+    kept_back = replace(asked, max_sensitivity=None, min_sensitivity=above[0])
+    return (await wiring.provider.list(ListRequest(scopes, limit=0, filter=kept_back))).keys
 
 
 async def peek(wiring: Wiring, context: RequestContext, max_memories: int) -> MemoryDigest:
     """What applies to the request, for looking something up in it: shown to nobody as a turn, so not journaled."""
-    return await _resolve(wiring, tuple(await wiring.resolver.resolve(context)), "", max_memories)
+    scopes = tuple(await wiring.resolver.resolve(context))
+    digest, _ = await _resolve(wiring, _Asked(scopes, "", max_memories, wiring.shown_now(context)))
+    return digest
 
 
 async def read_ahead(wiring: Wiring, context: RequestContext) -> None:
     """Have the store and the embedder load what the first question of this caller will need. Nothing is journaled."""
     if can_search(wiring.provider):
         scopes = tuple(await wiring.resolver.resolve(context))
-        await wiring.provider.search(SearchRequest(scopes, "reading ahead", 1, wiring.now()))
+        asked = wiring.shown_now(context)
+        await wiring.provider.search(SearchRequest(scopes, "reading ahead", 1, wiring.now(), filter=asked))
         await wiring.embeddings.question("reading ahead")
 
 
@@ -152,6 +209,8 @@ def _journal_entry(context: RequestContext, digest: MemoryDigest, turn_id: str |
         recalled=digest.recalled,
         turn_id=turn_id,
         signals=digest.signals,
+        as_of=digest.as_of,
+        known_at=digest.known_at,
     )
 
 
@@ -163,30 +222,31 @@ def _reference(entry: DigestEntry) -> JournaledEntry:
     )
 
 
-async def _replay(wiring: Wiring, shown: JournaledDigest) -> Offered:
-    """The digest as it was shown, less what was erased since."""
+async def _replay(wiring: Wiring, context: RequestContext, shown: JournaledDigest) -> Offered:
+    """The digest as it was shown, less what was erased since, and what this session may not be shown."""
     provider = wiring.provider
     assert has_history(provider)  # a journal is only there where history is
-    entries, erased = await _entries_of(provider, shown)
+    refs = [ref for entry in shown.entries for ref in (entry.ref, *entry.overrides)]
+    found = await provider.versions(VersionsRequest(shown.scopes, tuple(refs)))
+    held = {ref: version for ref, version in found.items() if version.scope in shown.scopes}
+    ceiling = Filter(max_sensitivity=wiring.ceiling(context)).ceiling
+    visible = {ref: version for ref, version in held.items() if version.sensitivity in ceiling}
     digest = MemoryDigest(
         digest_id=shown.digest_id,
         scopes=shown.scopes,
-        entries=tuple(entries),
+        entries=tuple(_entries_of(shown, visible)),
         omitted=shown.omitted,
         pinned_omitted=shown.pinned_omitted,
         recalled=shown.recalled,
         signals=dict(shown.signals),
+        as_of=shown.as_of,
+        known_at=shown.known_at,
     )
-    return Offered(digest, journaled=True, erased=erased)
+    return Offered(digest, journaled=True, erased=sum(ref not in held for ref in refs))
 
 
-async def _entries_of(provider: HistoryProvider, shown: JournaledDigest) -> tuple[Sequence[DigestEntry], int]:
-    refs = [ref for entry in shown.entries for ref in (entry.ref, *entry.overrides)]
-    found = await provider.versions(VersionsRequest(shown.scopes, tuple(refs)))
-    held = {ref: version for ref, version in found.items() if version.scope in shown.scopes}
-    entries: list[DigestEntry] = []
+def _entries_of(shown: JournaledDigest, held: Mapping[VersionRef, MemoryRecord]) -> Iterator[DigestEntry]:
     for entry in shown.entries:
         if entry.ref in held:
             overrides = tuple(Override.of(held[ref]) for ref in entry.overrides if ref in held)
-            entries.append(as_entry(held[entry.ref], pinned=entry.pinned, overrides=overrides))
-    return entries, sum(ref not in held for ref in refs)
+            yield as_entry(held[entry.ref], pinned=entry.pinned, overrides=overrides)

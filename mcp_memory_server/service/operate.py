@@ -8,6 +8,7 @@ from mcp_memory_server.errors import NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
+    SET_ASIDE_TOO,
     Condition,
     ListRequest,
     MemoryProvider,
@@ -54,7 +55,7 @@ async def pin(
     if not can_write(provider):
         raise NotSupported(provider.capabilities.provider, "be written to", "Configure a writable store.")
     scopes = tuple(await wiring.resolver.resolve(context))
-    listing = await provider.list(ListRequest(scopes, ids=(record_id,), statuses=("active", "quarantined")))
+    listing = await provider.list(ListRequest(scopes, ids=(record_id,), filter=SET_ASIDE_TOO))
     record = next((record for record in listing.records if record.scope in scopes), None)
     if record is not None:
         write_verdict(context.actor, scopes, record.scope, "human", elevated).require()
@@ -114,5 +115,5 @@ async def _holders(provider: MemoryProvider, ids: Iterable[str]) -> set[str]:
     if not can_browse(provider):
         return set()
     every_scope = await provider.scopes()
-    listing = await provider.list(ListRequest(every_scope, ids=tuple(ids), statuses=("active", "quarantined")))
+    listing = await provider.list(ListRequest(every_scope, ids=tuple(ids), filter=SET_ASIDE_TOO))
     return {record.scope for record in listing.records}

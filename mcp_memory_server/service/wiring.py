@@ -10,9 +10,9 @@ from typing import Final
 from uuid6 import uuid7
 
 from mcp_memory_server.digest import DEFAULT_MAX_MEMORIES
-from mcp_memory_server.identity import DefaultScopeResolver, ScopeResolver
-from mcp_memory_server.providers.base import MemoryProvider
-from mcp_memory_server.records import canonical_instant
+from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
+from mcp_memory_server.providers.base import Filter, MemoryProvider
+from mcp_memory_server.records import Sensitivity, canonical_instant
 
 from .embeddings import Embeddings
 from .journal import Journal
@@ -23,10 +23,15 @@ MAX_MEMORIES_CEILING: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much a digest shows when nobody says, and how long a fact may be, in code points."""
+    """How much a digest shows when nobody says, how long a fact may be, in code points, and what may be shown.
+
+    Records above `max_sensitivity` are left out of whatever a model or its user is shown, unless the host gives a
+    session a ceiling of its own (`RequestContext.max_sensitivity`).
+    """
 
     max_memories: int = DEFAULT_MAX_MEMORIES
     max_fact_chars: int = DEFAULT_MAX_FACT_CHARS
+    max_sensitivity: Sensitivity = "internal"
 
 
 def utc_now() -> str:
@@ -48,3 +53,13 @@ class Wiring:
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], str] = utc_now
     new_id: Callable[[], str] = new_id
+
+    def ceiling(self, context: RequestContext) -> Sensitivity:
+        """The highest sensitivity that the session may be shown."""
+        return context.max_sensitivity or self.limits.max_sensitivity
+
+    def shown_now(self, context: RequestContext) -> Filter:
+        """What a session may be shown: what holds now, up to its ceiling, and of its own thread."""
+        return Filter(
+            at=self.now(), max_sensitivity=self.ceiling(context), thread_id=context.thread_id, own_thread=True
+        )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from mcp_memory_server.providers.sqlite.migrate import latest_version
+
 from .conftest import CommandLine
 
 
@@ -113,7 +115,7 @@ def test_doctor_tells_settings_with_their_origins_and_leaves_the_store_alone(fil
     assert report["settings"]["synchronous"] == {"value": "FULL", "origin": "default"}
     store = report["store"]
     assert store["path"] == str(filled.folder / "memory.db")
-    assert (store["schema_version"], store["permissions"], store["records"]) == (2, "0600", 3)
+    assert (store["schema_version"], store["permissions"], store["records"]) == (latest_version(), "0600", 3)
     assert store["size_bytes"] > 0
     assert [step["step"] for step in report["self_test"]][-1] == "forget"
     assert body(filled.ok("export", "--all", "--elevated")) == body(before)

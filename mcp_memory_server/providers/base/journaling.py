@@ -33,6 +33,8 @@ class JournaledDigest:
     turn_id: str | None = None
     query_hash: str | None = None
     signals: Mapping[str, str] = field(default_factory=dict[str, str])
+    as_of: str | None = None
+    known_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
