@@ -8,6 +8,7 @@
     ├── ConfigurationError               configuration      after correcting the setting
     ├── InvalidOption (TypeError)        invalid_option     after correcting the code that asks
     ├── EmbedderUnavailable              embedder_unavailable  later: meanwhile words alone rank
+    ├── SelectorUnavailable              selector_unavailable  later: meanwhile the whole block is shown
     └── StoreError
         ├── StoreBusy                    store_busy         yes, as it stands
         ├── StoreUnavailable             store_unavailable  after the store is reachable again
@@ -122,6 +123,12 @@ class EmbedderUnavailable(MemoryServerError):
     """The embedder could not be loaded or did not answer. Recall goes on by words alone."""
 
     code = "embedder_unavailable"
+
+
+class SelectorUnavailable(MemoryServerError):
+    """The model that picks notes did not answer with ids. Recall goes on with the whole block."""
+
+    code = "selector_unavailable"
 
 
 class StoreError(MemoryServerError):

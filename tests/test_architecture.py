@@ -30,9 +30,11 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "similarity": frozenset({"records"}),
     "background": frozenset(),
     "regexsafety": frozenset(),
+    "screening": frozenset(),
     "ranking": frozenset(),
     "embedding": frozenset({"errors", "ranking"}),
     "recall": VALUES | {"block"},
+    "selecting": frozenset({"errors", "recall"}),
     "providers": VALUES | {"background", "derived", "embedding", "ranking"},
     "exchange": VALUES | {"kinds"},
     "service": VALUES | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "similarity"},
@@ -63,7 +65,9 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "psycopg": ("providers/postgres/",),
     "numpy": ("ranking/", "embedding/", "providers/contract/"),
     "snowballstemmer": ("ranking/",),
+    "redact_secret": ("screening/",),
     "onnxruntime": ("embedding/",),
+    "httpx2": ("embedding/", "selecting/"),
     "click": ("cli/",),
     "rich": ("cli/", "client/"),
     "pydantic_settings": ("config.py",),
@@ -74,7 +78,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
 PURE: Final = (
     "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "kinds/", "similarity.py", "recall/",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
-    "providers/signatures.py", "regexsafety/",
+    "providers/signatures.py", "regexsafety/", "screening/",
 )  # fmt: skip
 """Values to values: no I/O, no clock, no chance, no loop."""
 
@@ -265,7 +269,7 @@ def test_public_names_are_sorted_and_no_other_is_made_up() -> None:
         getattr(mcp_memory_server, "no_such_" + "name")
 
 
-HEAVY: Final = ("mcp", "numpy", "snowballstemmer", "sqlite3", "rich", "starlette")
+HEAVY: Final = ("mcp", "numpy", "snowballstemmer", "sqlite3", "rich", "starlette", "redact_secret")
 
 
 @pytest.mark.parametrize(
@@ -273,10 +277,13 @@ HEAVY: Final = ("mcp", "numpy", "snowballstemmer", "sqlite3", "rich", "starlette
     [
         ("import mcp_memory_server", HEAVY),
         ("import mcp_memory_server.regexsafety", HEAVY),
+        ("import mcp_memory_server.screening", (*HEAVY, "mcp_memory_server.screening.lexicon")),
         ("from mcp_memory_server import render_block, resolve_digest, write_verdict, Actor", HEAVY),
         ("import mcp_memory_server.providers.in_memory", HEAVY),
         ("import mcp_memory_server.providers.sqlite", ("mcp", "numpy", "snowballstemmer", "rich", "starlette")),
         ("import mcp_memory_server.ranking", HEAVY),
+        ("import mcp_memory_server.recall", HEAVY),
+        ("import mcp_memory_server.selecting", (*HEAVY, "httpx2")),
         ("import mcp_memory_server.service", HEAVY),
         ("import mcp_memory_server.cli", ("mcp", "numpy", "snowballstemmer", "rich", "starlette")),
     ],
