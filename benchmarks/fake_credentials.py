@@ -84,7 +84,9 @@ SHAPES: Final[dict[str, Maker]] = {
     "gitlab": _joined("glpat-", _run(_URL_SAFE, 20)),
     "gitlab-runner": _joined("glrt-", _run(_URL_SAFE, 20)),
     "slack-bot": _joined("xoxb-", _run(_DIGITS, 12), "-", _run(_DIGITS, 12), "-", _run(_ALNUM, 24)),
-    "slack-user": _joined("xoxp-", _run(_DIGITS, 12), "-", _run(_DIGITS, 12), "-", _run(_HEX, 32)),
+    "slack-user": _joined(
+        "xoxp-", _run(_DIGITS, 12), "-", _run(_DIGITS, 12), "-", _run(_DIGITS, 13), "-", _run(_HEX, 32)
+    ),
     "slack-app": _joined("xapp-1-A", _run(_UPPER, 10), "-", _run(_DIGITS, 13), "-", _run(_HEX, 64)),
     "slack-webhook": _joined(
         "https://hooks.slack" + ".com/services/T", _run(_UPPER, 8), "/B", _run(_UPPER, 10), "/", _run(_ALNUM, 24)
@@ -101,9 +103,10 @@ SHAPES: Final[dict[str, Maker]] = {
     "npm": _joined("npm_", _run(_ALNUM, 36)),
     "pypi": _joined("pypi-AgEIcHlwaS5vcmc", _run(_URL_SAFE, 120)),
     "sendgrid": _joined("SG.", _run(_URL_SAFE, 22), ".", _run(_URL_SAFE, 43)),
-    "twilio": _joined("SK", _run(_HEX, 32)),
     "telegram": _joined(_run("123456789", 10), ":AA", _run(_URL_SAFE, 33)),
-    "discord": _joined("MT", _run(_ALNUM, 24), ".G", _run(_URL_SAFE, 5), ".", _run(_URL_SAFE, 38)),
+    "discord": _joined(
+        lambda chance: _encoded("1" + _run(_DIGITS, 17)(chance)), ".G", _run(_URL_SAFE, 5), ".", _run(_URL_SAFE, 38)
+    ),
     "digitalocean": _joined("dop_v1_", _run(_HEX, 64)),
     "shopify": _joined("shpat_", _run(_HEX, 32)),
     "databricks": _joined("dapi", _run(_HEX, 32)),
