@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .identity import Actor, DefaultScopeResolver, RequestContext, ScopeResolver
     from .policy import Verdict, forget_verdict, write_verdict
     from .providers import open_provider
+    from .providers.options import WriteOptions, assert_provider_honours, bind_write_options
     from .records import MemoryOrigin, MemoryRecord
     from .server import build_server
     from .service import MemoryService
@@ -31,6 +32,9 @@ __all__ = [
     "RequestContext",
     "ScopeResolver",
     "Verdict",
+    "WriteOptions",
+    "assert_provider_honours",
+    "bind_write_options",
     "build_server",
     "forget_verdict",
     "open_provider",
@@ -51,6 +55,9 @@ _HOMES: Final = {
     "RequestContext": "identity",
     "ScopeResolver": "identity",
     "Verdict": "policy",
+    "WriteOptions": "providers.options",
+    "assert_provider_honours": "providers.options",
+    "bind_write_options": "providers.options",
     "build_server": "server",
     "forget_verdict": "policy",
     "open_provider": "providers",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from .errors import Refused, echo
 from .identity import Actor, is_own_scope
-from .records import Author
+from .records import Author, MemoryRecord
 
 ADMIN: Final = "memory:admin"
 """The role of who looks after a store."""
@@ -57,6 +57,17 @@ def write_verdict(
     if not elevated:
         return _refused(f"Writing at {echo(scope)} touches other people's memory: it needs --elevated.")
     return ALLOWED
+
+
+def derivation_verdict(sources: Iterable[MemoryRecord]) -> Verdict:
+    """May anything be derived from these records? Not from one that was written with `extraction="skip"`."""
+    kept_apart = [source.id for source in sources if source.extraction == "skip"]
+    if not kept_apart:
+        return ALLOWED
+    return _refused(
+        f"Nothing may be derived from {echo(kept_apart[0])}: it was written with extraction 'skip'. "
+        "Leave it out of what this rests on."
+    )
 
 
 def forget_verdict(actor: Actor, scope: str, elevated: bool | None = False) -> Verdict:

@@ -23,6 +23,7 @@ from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
 from .search import History, SearchOptions
 from .wiring import Limits, Wiring
+from .writes import Writes
 
 __all__ = [
     "ForgetCommand",
@@ -41,6 +42,7 @@ __all__ = [
     "Remembered",
     "Retention",
     "SearchOptions",
+    "Writes",
 ]
 
 
@@ -86,6 +88,11 @@ class MemoryService:
     @property
     def provider(self) -> MemoryProvider:
         return self._wiring.provider
+
+    @property
+    def writes(self) -> Writes:
+        """The library's write API: with write options, and several writes at once."""
+        return Writes(self._wiring)
 
     @property
     def limits(self) -> Limits:

@@ -16,6 +16,7 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     WriteStatus,
     WritingProvider,
+    Written,
     can_search,
     can_write,
 )
@@ -92,11 +93,19 @@ async def remember(wiring: Wiring, context: RequestContext, request: RememberReq
         NotFound: no such digest.
         NotSupported: the provider is read-only.
     """
-    if request.digest_id is None:
-        scopes = tuple(await wiring.resolver.resolve(context))
-    else:
-        scopes = (await journaled_digest(wiring, context, request.digest_id)).scopes
+    scopes = await concluded_at(wiring, context, request)
     return await write_at(wiring, context, request, scopes, own_scope(context, request.where), author="agent")
+
+
+async def concluded_at(wiring: Wiring, context: RequestContext, request: RememberRequest) -> tuple[str, ...]:
+    """The scopes that a conclusion is authorised against: of the digest that it was drawn from, or of now.
+
+    Raises:
+        NotFound: no such digest.
+    """
+    if request.digest_id is None:
+        return tuple(await wiring.resolver.resolve(context))
+    return (await journaled_digest(wiring, context, request.digest_id)).scopes
 
 
 def own_scope(context: RequestContext, where: Where) -> str:
@@ -125,10 +134,14 @@ async def write_at(  # noqa: PLR0913  # the request, and who decides what about 
     """Record a fact at `scope`, when policy lets `author` do so given the `scopes` that apply."""
     provider = _writing(wiring)
     write_verdict(context.actor, scopes, scope, author, elevated).require()
-    draft = _draft(wiring, context, request, check_scope(scope), author)
-    narrower, wider = await _answers_elsewhere(wiring, scopes, scope, draft.key)
-    written = await provider.write(draft)
+    draft = drafted(wiring, context, request, check_scope(scope), author)
+    return await told(wiring, scopes, draft, await provider.write(draft))
+
+
+async def told(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest, written: Written) -> Remembered:
+    """What became of a write, with what else there is to know about its key."""
     wiring.embeddings.poke()
+    narrower, wider = await _answers_elsewhere(wiring, scopes, draft.scope, draft.key)
     similar = await _similar(wiring, scopes, draft) if written.status == "stored" else ()
     return Remembered(written.status, written.record, written.previous, wider, similar, narrower)
 
@@ -141,7 +154,7 @@ def _writing(wiring: Wiring) -> WritingProvider:
     return provider
 
 
-def _draft(
+def drafted(
     wiring: Wiring, context: RequestContext, request: RememberRequest, scope: str, author: Author
 ) -> WriteRequest:
     """The checked and normalised write; raises `InvalidInput` that names every wrong argument at once."""
