@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-from mcp_memory_server.providers.base import SearchRequest, can_search
+from mcp_memory_server.providers.base import Hit
 from mcp_memory_server.recall import SelectionRequest
 
-from .wiring import Wiring
+Search = Callable[[str, int], Awaitable[Sequence[Hit]]]
+"""What answers a question best, best first, down to so many keys: `MemoryService.search` for one caller."""
 
 DEFAULT_DEPTH: Final = 10
 
@@ -23,22 +24,20 @@ class SearchSelector:
     Ask it through a guard that trusts it: the store belongs to the caller's event loop.
     """
 
-    def __init__(self, wiring: Wiring, scopes: tuple[str, ...], depth: int = DEFAULT_DEPTH) -> None:
-        self._wiring = wiring
-        self._scopes = scopes
+    def __init__(self, search: Search, depth: int = DEFAULT_DEPTH) -> None:
+        self._search = search
         self._depth = depth
 
     async def select(self, request: SelectionRequest) -> Sequence[str]:
-        """See `recall.Selector`. None where the provider cannot search, or the objective is blank.
+        """See `recall.Selector`; nothing for a blank objective.
 
         Raises:
             StoreError: the store cannot be searched now.
         """
-        provider, objective = self._wiring.provider, request.objective.strip()
-        if not objective or not can_search(provider):
+        objective = request.objective.strip()
+        if not objective:
             return ()
-        embedded = await self._wiring.embeddings.question(objective)
-        hits = await provider.search(SearchRequest(self._scopes, objective, self._depth, self._wiring.now(), embedded))
+        hits = await self._search(objective, self._depth)
         # By key: of a key that ranks, the manifest may list the narrowest answer only, and another one matched.
         named: dict[str, list[str]] = {}
         for note, name in request.manifest.named:

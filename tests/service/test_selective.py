@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_memory_server.digest import resolve_digest
-from mcp_memory_server.providers.base import WriteRequest
+from mcp_memory_server.providers.base import Hit, WriteRequest
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.recall import (
     Block,
@@ -23,13 +23,13 @@ from mcp_memory_server.recall import (
     encode_surfaced_key,
 )
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord
-from mcp_memory_server.service.embeddings import Embeddings
-from mcp_memory_server.service.journal import Journal
-from mcp_memory_server.service.search_selector import SearchSelector
+from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service.search import SearchOptions
+from mcp_memory_server.service.search_selector import Search, SearchSelector
 from mcp_memory_server.service.selective import SelectiveLimits, SelectiveRequest, recall_selectively
 from mcp_memory_server.service.selector_guard import SelectorGuard
-from mcp_memory_server.service.wiring import Wiring
 from tests.block_lines import block_lines
+from tests.people import ANN
 from tests.recall.notes import NOW, entry, hostile, hostile_entries, note
 
 SCOPES = ("actor:ann", "tenant:acme", "global")
@@ -224,22 +224,24 @@ def test_over_a_conversation_nothing_is_shown_twice_and_everything_can_be_reache
 # --- the built-in selector ----------------------------------------------------------------------------
 
 
-async def wired(*facts: tuple[str, str, str]) -> tuple[Wiring, Sequence[MemoryRecord]]:
-    """A store with facts of (scope, key, text), and what applies of them."""
+async def searching(*facts: tuple[str, str, str]) -> tuple[Search, Sequence[MemoryRecord]]:
+    """The search of a store with facts of (scope, key, text), and what applies of them."""
     provider = InMemoryProvider()
-    written = [
+    for scope, key, text in facts:
         await provider.write(WriteRequest(scope, key, text, MemoryOrigin(author="agent"), "2026-11-01T00:00:00.000Z"))
-        for scope, key, text in facts
-    ]
-    digest = resolve_digest([done.record for done in written], SCOPES, 1_000)
-    return Wiring(provider, Journal(provider), Embeddings(provider, None)), digest.entries
+    service = MemoryService(provider)
+
+    async def search(query: str, top_k: int) -> Sequence[Hit]:
+        return await service.search(ANN, SearchOptions(query=query, top_k=top_k))
+
+    return search, (await service.peek(ANN, 100)).entries
 
 
 async def test_the_stores_search_picks_what_it_ranks_first() -> None:
-    wiring, entries = await wired(
+    search, entries = await searching(
         ("actor:ann", "office", "The office is in Lyon"), ("actor:ann", "editor", "vim"), ("global", "tea", "green")
     )
-    guard = SelectorGuard(SearchSelector(wiring, SCOPES), trusted=True)
+    guard = SelectorGuard(SearchSelector(search), trusted=True)
     asked = replace(request(*entries), objective="where is the office?")
     assert shown(await recall_selectively(asked, guard)) == ["office"]
     for blank in ("", "   "):
@@ -248,19 +250,20 @@ async def test_the_stores_search_picks_what_it_ranks_first() -> None:
 
 
 async def test_the_stores_search_finds_a_note_by_the_wider_value_that_it_outranks() -> None:
-    wiring, entries = await wired(
+    search, entries = await searching(
         ("actor:ann", "colour", "blue"), ("tenant:acme", "colour", "vermilion"), ("actor:ann", "tea", "green")
     )
     asked = replace(request(*entries), objective="vermilion")
-    outcome = await recall_selectively(asked, SelectorGuard(SearchSelector(wiring, SCOPES), trusted=True))
+    outcome = await recall_selectively(asked, SelectorGuard(SearchSelector(search), trusted=True))
     assert shown(outcome) == ["colour"]
 
 
 async def test_the_stores_search_looks_no_further_down_than_it_was_told() -> None:
-    facts = [("actor:ann", f"tea-{number}", f"tea {'tea ' * number}") for number in range(6)]
-    wiring, entries = await wired(*facts)
+    search, entries = await searching(
+        *(("actor:ann", f"tea-{number}", f"tea {'tea ' * number}") for number in range(6))
+    )
     asked = replace(request(*entries), objective="tea")
-    guard = SelectorGuard(SearchSelector(wiring, SCOPES, depth=2), trusted=True)
+    guard = SelectorGuard(SearchSelector(search, depth=2), trusted=True)
     first = await recall_selectively(asked, guard)
     assert len(shown(first)) == 2
     assert (await recall_selectively(replace(asked, seen=first.surfaced), guard)).surfaced == frozenset()
