@@ -7,7 +7,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
 
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, comes_along
 
 from .base import Hit, Listing, ListRequest
 
@@ -46,14 +46,14 @@ def in_digest_order(records: Iterable[MemoryRecord], scopes: Sequence[str]) -> l
 def pinned_among(records: Iterable[MemoryRecord], scopes: Sequence[str]) -> list[MemoryRecord]:
     """Of these records those of every key that a pin among them pins, in digest order."""
     held = list(records)
-    pinned = {record.key for record in held if record.pinned}
+    pinned = {record.key for record in held if comes_along(record)}
     keys = in_digest_order((record for record in held if record.key in pinned), scopes)
     return [record for same in keys for record in same]
 
 
 def is_pinned(records: Iterable[MemoryRecord]) -> bool:
-    """A pin belongs to the question: one pinned record pins its key."""
-    return any(map(attrgetter("pinned"), records))
+    """A pin belongs to the question: one pinned record pins its key. A working block needs no pin."""
+    return any(map(comes_along, records))
 
 
 def with_pins(ranked: Iterable[Hit], pinned: Sequence[MemoryRecord], limit: int) -> tuple[Hit, ...]:

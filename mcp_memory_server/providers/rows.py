@@ -17,6 +17,10 @@ from .base import JournaledDigest, JournaledEntry, VersionRef
 RECORD_COLUMNS: Final = ("id", "key", "text", "created_at", "updated_at", "version", "pinned", "status", "details")
 """The columns of a record's row, in the order of `record_values` and `record_of`; its scope stands beside them."""
 
+PINNED: Final = 1
+ALONG: Final = 2
+"""The bits of the column `pinned`: an operator's pin, and a kind that comes along in every digest without one."""
+
 _APART: Final = {*RECORD_COLUMNS, "scope"}
 
 
@@ -30,7 +34,7 @@ def record_values(record: MemoryRecord) -> tuple[str | int | None, ...]:
         record.created_at,
         record.updated_at,
         record.version,
-        int(record.pinned),
+        (PINNED if record.pinned else 0) | (ALONG if record.kind == "working" else 0),
         record.status,
         details,
     )
@@ -40,6 +44,7 @@ def record_of(scope: str, values: Sequence[Any]) -> MemoryRecord:
     """The record of a row whose columns begin with `RECORD_COLUMNS`."""
     fields: dict[str, Any] = dict(zip(RECORD_COLUMNS, values, strict=False))
     details = json.loads(fields.pop("details"))
+    fields["pinned"] &= PINNED
     return MemoryRecord(scope=scope, **fields, **details)
 
 

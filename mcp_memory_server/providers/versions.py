@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem
-from mcp_memory_server.records import MemoryRecord, active_lane, lane_of
+from mcp_memory_server.records import Kind, MemoryRecord, active_lane, lane_of
 
-from .base import JournaledDigest, RestoreRequest, SettleRequest, VectorsWrite, WriteRequest, Written
+from .base import JournaledDigest, RestoreRequest, ReviseRequest, SettleRequest, VectorsWrite, WriteRequest, Written
 
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
@@ -22,6 +22,10 @@ _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episo
 """What a record says: writing the same again changes nothing."""
 _ASKED: Final = ("subject", "predicate", "object", "extraction")
 """What a write of the same may ask for besides."""
+
+_KEPT_BY_A_REVISION: Final = (
+    "id", "scope", "key", "text", "origin", "created_at", "updated_at", "pinned", "status",
+)  # fmt: skip
 
 __all__ = [
     "approval",
@@ -33,6 +37,7 @@ __all__ = [
     "lane_of",
     "next_version",
     "refuse_outside",
+    "revised",
     "target_lane",
 ]
 
@@ -57,13 +62,15 @@ def next_version(
 
     Raises:
         Conflict: `if_version` is not the current version, whatever is to be written.
-        InvalidInput: a value that no record can hold, such as half of a surrogate pair.
+        InvalidInput: a value that no record can hold, such as half of a surrogate pair; or another kind.
     """
     held = current.version if current else 0
     if request.if_version is not None and request.if_version != held:
         raise Conflict(request.key, request.if_version, held, current.text if current else None)
-    if current is not None and _says_the_same(current, request):
-        return Written("unchanged", current)
+    if current is not None:
+        _refuse_other_kind(current, request.kind)
+        if _says_the_same(current, request):
+            return Written("unchanged", current)
     if request.status == "quarantined":
         for held in waiting:
             if held.origin.actor_ref == request.origin.actor_ref and _says_the_same(held, request):
@@ -80,6 +87,34 @@ def next_version(
     return Written("replaced", replacement, previous=current)
 
 
+def _refuse_other_kind(current: MemoryRecord, kind: Kind) -> None:
+    """What a block, a rule or a fact of a key is, it stays: a slip of the key must not take one for the other."""
+    if current.kind != kind:
+        raise InvalidInput.of(
+            "key",
+            f"is that of a memory of the kind {current.kind}, which one of the kind {kind} does not replace; use "
+            "another key, or forget that memory first",
+        )
+
+
+def revised(current: MemoryRecord, request: ReviseRequest) -> Written:
+    """What revising the record that is held, in whichever lane, comes to.
+
+    Raises:
+        Conflict: it is at another version.
+        InvalidInput: a value that no record can hold.
+    """
+    asked = request.record
+    if current.version != asked.version:
+        raise Conflict(asked.key, asked.version, current.version, current.text)
+    kept = {name: getattr(current, name) for name in _KEPT_BY_A_REVISION}
+    if (record := asked.model_copy(update=kept)) == current:
+        return Written("unchanged", current)
+    record = record.model_copy(update={"version": current.version + 1, "updated_at": request.at})
+    _check_encodable("record", record)
+    return Written("replaced", record, previous=current)
+
+
 def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRequest) -> Written:
     """What approving the quarantined record `held` over the active fact of its key comes to.
 
@@ -87,12 +122,17 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
 
     Raises:
         Conflict: `if_version` is not the current version.
-        InvalidInput: the text is one that no record can hold.
+        InvalidInput: the text is one that no record can hold, or that follows from the parts of its kind; or the
+            active memory of the key is of another kind.
     """
     version = current.version if current else 0
     if request.if_version is not None and request.if_version != version:
         raise Conflict(held.key, request.if_version, version, current.text if current else None)
     edited = request.text is not None and request.text != held.text
+    if edited and (held.rule is not None or held.working is not None):
+        raise InvalidInput.of("text", f"of a {held.kind} memory follows from its parts; reject it, and write it anew")
+    if current is not None:
+        _refuse_other_kind(current, held.kind)
     moves = current is not None or edited or held.provenance != "imported"
     said: dict[str, Any] = {
         "text": request.text if request.text is not None else held.text,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
-from mcp_memory_server.errors import Conflict
+from mcp_memory_server.errors import Conflict, InvalidInput
 from mcp_memory_server.providers.base import (
     Change,
     ChangeBatch,
@@ -28,6 +28,7 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    ReviseRequest,
     SearchRequest,
     VersionRef,
     VersionsRequest,
@@ -109,13 +110,14 @@ class TwoStores(RuleBasedStateMachine):
         tags=st.sampled_from(((), (), ("work",))),
         status=st.sampled_from(("active", "active", "active", "quarantined")),
         if_version=st.one_of(st.none(), st.none(), st.integers(0, 3)),
+        kind=st.sampled_from(("semantic", "semantic", "semantic", "working", "session")),
         thread_id=st.sampled_from((None, "thread")),
     )
     def write(self, thread_id: str | None, **fields: Any) -> None:
         request = WriteRequest(origin=MemoryOrigin(author="agent", thread_id=thread_id), **fields)
         reference = self._outcome(lambda: self._call(self._reference.write, request))
         subject = self._outcome(lambda: self._call(self._subject.write, request))
-        if isinstance(reference, Conflict) or isinstance(subject, Conflict):
+        if isinstance(reference, Exception) or isinstance(subject, Exception):
             assert str(reference) == str(subject)
             return
         self._learn(reference.record, subject.record)
@@ -123,11 +125,24 @@ class TwoStores(RuleBasedStateMachine):
         assert (subject.previous and self._as_reference(subject.previous)) == reference.previous
 
     @staticmethod
-    def _outcome(call: Callable[[], T]) -> T | Conflict:
+    def _outcome(call: Callable[[], T]) -> T | Conflict | InvalidInput:
         try:
             return call()
-        except Conflict as conflict:
-            return conflict
+        except (Conflict, InvalidInput) as refusal:
+            return refusal
+
+    @precondition(lambda self: self._known)
+    @rule(place=places, importance=st.sampled_from((None, 0.25, 0.75)), at=instants)
+    def revise(self, place: int, importance: float | None, at: str) -> None:
+        record = self._pick(place).model_copy(update={"importance": importance})
+        asked = ReviseRequest(record, at), ReviseRequest(self._as_subject(record), at)
+        reference = self._outcome(lambda: self._call(self._reference.revise, asked[0]))
+        subject = self._outcome(lambda: self._call(self._subject.revise, asked[1]))
+        if reference is None or subject is None or isinstance(reference, Exception) or isinstance(subject, Exception):
+            assert str(reference) == str(subject)
+            return
+        self._known.append(reference.record)
+        assert (subject.status, self._as_reference(subject.record)) == (reference.status, reference.record)
 
     @precondition(lambda self: self._known)
     @rule(place=places, scope=st.one_of(st.none(), st.sampled_from(SCOPES)), pinned=st.booleans(), at=instants)

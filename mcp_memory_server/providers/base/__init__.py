@@ -35,7 +35,7 @@ from .restoring import RestoreRequest, RestoringProvider
 from .reviewing import Decision, ReviewingProvider, Settled, SettleRequest
 from .searching import EmbeddedQuery, Hit, SearchingProvider, SearchRequest
 from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
-from .writing import PinRequest, WriteRequest, WriteStatus, WritingProvider, Written
+from .writing import PinRequest, ReviseRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
 __all__ = [
     "SENSITIVITIES",
@@ -74,6 +74,7 @@ __all__ = [
     "RestoreRequest",
     "RestoringProvider",
     "ReviewingProvider",
+    "ReviseRequest",
     "ScopeCount",
     "SearchRequest",
     "SearchingProvider",

@@ -82,6 +82,17 @@ class PinRequest:
     at: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReviseRequest:
+    """The current version of a record with something in it changed that makes it no other statement: counts, votes.
+
+    `at` is when. Id, scope, key, text, origin, `created_at`, pin and status are not for it to change.
+    """
+
+    record: MemoryRecord
+    at: str
+
+
 class WritingProvider(MemoryProvider, Protocol):
     async def write(self, request: WriteRequest) -> Written:
         """Upsert on (`scope`, `key`), and on the thread where `kind` is `session` (`records.lane_of`).
@@ -96,6 +107,20 @@ class WritingProvider(MemoryProvider, Protocol):
         Raises:
             Conflict: `if_version` is not that of the active fact, whatever is to be written; it carries the current
                 version and text.
+            InvalidInput: a value that no record can hold, or a memory of another kind under that key: a kind does
+                not replace another.
+        """
+        ...
+
+    async def revise(self, request: ReviseRequest) -> Written | None:
+        """Replace the current version by one with the request's other fields, wherever it stands: also one that waits.
+
+        Id, scope, key, text, origin, `created_at`, pin and status stay, the version rises by one, and the old version
+        goes to history. A record that is as it is held is `unchanged`. None when there is no such record at that
+        scope; nothing happened then.
+
+        Raises:
+            Conflict: the current version is another one than the request's.
             InvalidInput: a value that no record can hold.
         """
         ...

@@ -16,12 +16,13 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    ReviseRequest,
     SettleRequest,
     VectorsWrite,
     VersionsRequest,
 )
 
-from .samples import ANN, minute, question, requested, writing
+from .samples import ANN, minute, question, raw_record, requested, writing
 from .store import Store
 
 if not __debug__:
@@ -31,7 +32,11 @@ CheckFunction = Callable[[Store], Awaitable[None]]
 Outcome = Literal["held", "absent"]
 
 CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
-    Group.WRITE: {"write": (writing("key", "text"),), "pin": (PinRequest(ANN, "id", pinned=True, at=minute(0)),)},
+    Group.WRITE: {
+        "write": (writing("key", "text"),),
+        "revise": (ReviseRequest(raw_record("id", "key", "text"), at=minute(0)),),
+        "pin": (PinRequest(ANN, "id", pinned=True, at=minute(0)),),
+    },
     Group.BULK: {"write_many": ((),)},
     Group.SEARCH: {"search": (question("text"),)},
     Group.HISTORY: {"history": (HistoryRequest((ANN,), "id"),), "versions": (VersionsRequest((ANN,), ()),)},

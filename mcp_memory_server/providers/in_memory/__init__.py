@@ -38,6 +38,7 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    ReviseRequest,
     ScopeCount,
     SearchRequest,
     Settled,
@@ -63,6 +64,7 @@ from mcp_memory_server.providers.versions import (
     lane_of,
     next_version,
     refuse_outside,
+    revised,
     target_lane,
 )
 from mcp_memory_server.records import MemoryRecord, Status, active_lane
@@ -161,6 +163,17 @@ class InMemoryProvider:
             self._put(staged[record.scope, record.key][lane_of(record)])
             self._changes.report(record)
         return tuple(done)
+
+    async def revise(self, request: ReviseRequest) -> Written | None:
+        await self._enter()
+        versions = self._versions((request.record.scope,), request.record.id)
+        if not versions:
+            return None
+        written = revised(versions[-1], request)
+        if written.previous is not None:
+            self._put((*versions, written.record))
+            self._changes.report(written.record)
+        return written
 
     async def pin(self, request: PinRequest) -> MemoryRecord | None:
         await self._enter()

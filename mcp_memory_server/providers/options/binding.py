@@ -32,6 +32,7 @@ from mcp_memory_server.providers.base import (
     RestoreRequest,
     RestoringProvider,
     ReviewingProvider,
+    ReviseRequest,
     SearchRequest,
     Settled,
     SettleRequest,
@@ -150,6 +151,10 @@ class BoundProvider:
     async def write_many(self, requests: Sequence[WriteRequest]) -> tuple[Written, ...]:
         space = self._space(Group.BULK)
         return space.leave(await self._inner.write_many([space.enter(self._carrying(each)) for each in requests]))
+
+    async def revise(self, request: ReviseRequest) -> Written | None:
+        space = self._space(Group.WRITE)
+        return space.leave(await self._inner.revise(space.enter(request)))
 
     async def pin(self, request: PinRequest) -> MemoryRecord | None:
         space = self._space(Group.WRITE)

@@ -32,6 +32,7 @@ from mcp_memory_server.providers.base import (
     PinRequest,
     PruneRequest,
     RestoreRequest,
+    ReviseRequest,
     SearchRequest,
     Settled,
     SettleRequest,
@@ -108,6 +109,10 @@ class SqliteProvider:
     async def write(self, request: WriteRequest) -> Written:
         lexical = signature_of(request, self._language)
         return await self._database.write(lambda db: writing.write(db, request, lexical))
+
+    async def revise(self, request: ReviseRequest) -> Written | None:
+        lexical = signature_of(request.record, self._language)
+        return await self._database.write(lambda db: writing.revise(db, request, lexical))
 
     async def write_many(self, requests: Sequence[WriteRequest]) -> tuple[Written, ...]:
         lexical = [signature_of(request, self._language) for request in requests]

@@ -9,12 +9,14 @@ the file with VACUUM.
 
 from __future__ import annotations
 
+import json
 import mmap
 import sqlite3
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, cast
 
 from mcp_memory_server.providers.base import ForgetRequest
 
@@ -23,9 +25,17 @@ from .names import is_storable
 from .writing import ScopeGeneration, advance, announce, drop_signature
 
 _FIND = """
-SELECT memory.number, memory.key, memory.text FROM memory JOIN scope ON scope.id = memory.scope_id
+SELECT memory.number, memory.key FROM memory JOIN scope ON scope.id = memory.scope_id
 WHERE scope.token = ? AND memory.id = ?
 """
+_TEXTS = """
+SELECT key, text, details FROM memory WHERE id = :id
+UNION ALL SELECT key, text, details FROM history WHERE id = :id
+"""
+_SAID_IN_DETAILS: Final = frozenset({"tags", "subject", "predicate", "object", "rule", "working"})
+"""The fields of a record in `details` that hold what somebody said; the others hold ids, times and names."""
+_LEAST_CHARS: Final = 4
+"""A key or a tag shorter than this stands in many a gap by chance, and would have the file rebuilt again and again."""
 _TREE_PAGES = {2: 12, 5: 12, 10: 8, 13: 8}
 """Size of the header of each kind of b-tree page: interior index, interior table, leaf index, leaf table."""
 
@@ -46,20 +56,44 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
     row = db.execute(_FIND, (request.scope, request.id)).fetchone()
     if row is None:
         return None
-    number, key, text = row
-    past = delete(db, advance(db, request.scope), number, request.id)
+    number, key = row
+    gone = delete(db, advance(db, request.scope), number, request.id)
     leave_audit_line(db, request)
     announce(db, request.scope, request.id)
-    return Erased(key, open_ticket(db), (text, *past))
+    return Erased(key, open_ticket(db), tuple(gone))
 
 
 def delete(db: sqlite3.Connection, place: ScopeGeneration, number: int, record_id: str) -> list[str]:
-    """Take a record with its history and signature out of the tables; the texts of its history."""
-    past = [text for (text,) in db.execute("SELECT text FROM history WHERE id = ?", (record_id,))]
+    """Take a record with its history and signature out of the tables; all the texts that it and they held."""
+    rows = db.execute(_TEXTS, {"id": record_id}).fetchall()
     db.execute("DELETE FROM history WHERE id = ?", (record_id,))
     db.execute("DELETE FROM memory WHERE number = ?", (number,))
     drop_signature(db, place, number)
-    return past
+    return list(dict.fromkeys(text for row in rows for text in _texts_of(*row)))
+
+
+def _texts_of(key: str, text: str, details: str) -> Iterator[str]:
+    """What a row says, as its bytes stand in the file: strings of the JSON in `details` in their escaped form."""
+    yield text
+    held = json.loads(details)
+    beside = [said for field in _SAID_IN_DETAILS & held.keys() for said in _strings(held[field])]
+    yield from (piece for piece in (key, *map(_escaped, beside)) if len(piece) >= _LEAST_CHARS)
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _strings(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list() | dict():
+            held = cast("list[object] | dict[str, object]", value)
+            for part in held.values() if isinstance(held, dict) else held:
+                yield from _strings(part)
+        case _:
+            pass
 
 
 def leave_audit_line(db: sqlite3.Connection, request: ForgetRequest) -> None:
@@ -105,8 +139,8 @@ def _empty_log(db: sqlite3.Connection) -> bool:
 
 def _is_alive(db: sqlite3.Connection, piece: str) -> bool:
     """Whether a record that is still held says the same, so that the piece betrays nothing of the erased one."""
-    in_text = "SELECT 1 FROM {} WHERE instr(text, ?) LIMIT 1"
-    return any(db.execute(in_text.format(table), (piece,)).fetchone() for table in ("memory", "history"))
+    held = "SELECT 1 FROM {} WHERE instr(text, :piece) OR instr(key, :piece) OR instr(details, :piece) LIMIT 1"
+    return any(db.execute(held.format(table), {"piece": piece}).fetchone() for table in ("memory", "history"))
 
 
 def remnants(path: Path, texts: Sequence[str]) -> set[str]:

@@ -10,8 +10,8 @@ from typing import Final
 
 from mcp_memory_server.providers.base import Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
 from mcp_memory_server.providers.key_order import listing
-from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of
-from mcp_memory_server.records import MemoryRecord, Status
+from mcp_memory_server.providers.rows import PINNED, RECORD_COLUMNS, record_of
+from mcp_memory_server.records import MemoryRecord, Status, comes_along
 
 from .names import is_storable, json_names
 from .narrowing import Narrowed, narrowed
@@ -130,7 +130,7 @@ def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
     if request.limit is None or request.ids is not None or request.keys is not None:
         return listing([*_matching(db, asked, request.ids, request.keys), *versions], request)
     pinned = {key for (key,) in db.execute(*asked.query(_PINNED_KEYS))}
-    pinned.update(record.key for record in versions if record.pinned)
+    pinned.update(record.key for record in versions if comes_along(record))
     # A version that is no row may stand anywhere in the order: all of them are looked at.
     first = {*_first_keys(db, asked, request.limit, pinned), *(record.key for record in versions)}
     listed = listing([*_matching(db, asked, None, first), *versions], request)
@@ -214,7 +214,7 @@ def all_scopes(db: sqlite3.Connection) -> tuple[str, ...]:
 def stats(db: sqlite3.Connection, scopes: Sequence[str]) -> Stats:
     tokens = (json_names(scopes),)
     records, pinned, last_write = db.execute(
-        f"SELECT count(*), coalesce(sum(pinned), 0), max(memory.updated_at) {_COUNTED}", tokens
+        f"SELECT count(*), coalesce(sum(pinned & {PINNED}), 0), max(memory.updated_at) {_COUNTED}", tokens
     ).fetchone()
     by_scope = db.execute(f"SELECT scope.token, count(*) {_COUNTED} GROUP BY scope.token", tokens)
     counts = dict(by_scope.fetchall())

@@ -17,6 +17,7 @@ from mcp_memory_server.providers.rows import record_of
 from mcp_memory_server.providers.shown import ShownBlock
 from mcp_memory_server.providers.signatures import numbered, ranking_row, signature_of
 from mcp_memory_server.providers.timeline import answers
+from mcp_memory_server.records import comes_along
 
 from .names import is_storable
 from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
@@ -231,7 +232,7 @@ def _chosen(
         made = [ranking_row(number, record, cache.language) for number, record in added.items()]
         blocks.append(part.with_changes(made))
     others = [record for added in rows for record in added.values()]
-    current = pinned_rows(db, tokens, seen, {record.key for record in others if record.pinned})
+    current = pinned_rows(db, tokens, seen, {record.key for record in others if comes_along(record)})
     return _Candidates(blocks, rows, pinned_among([*current, *others], list(tokens.values())))
 
 

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 
 from uuid6 import uuid7
 
-from mcp_memory_server.providers.base import PinRequest, WriteRequest, Written
-from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_of, record_values
+from mcp_memory_server.providers.base import PinRequest, ReviseRequest, WriteRequest, Written
+from mcp_memory_server.providers.rows import ALONG, PINNED, RECORD_COLUMNS, record_of, record_values
 from mcp_memory_server.providers.signatures import epoch_ms
-from mcp_memory_server.providers.versions import lane_of, next_version, target_lane
+from mcp_memory_server.providers.versions import lane_of, next_version, revised, target_lane
 from mcp_memory_server.records import MemoryRecord
 
 from .names import is_storable
@@ -44,6 +44,7 @@ _SIGN = """
 INSERT OR REPLACE INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_PIN: Final = f"UPDATE memory SET pinned = (pinned & {ALONG}) | ? WHERE id = ?"
 # Caches hold decoded records beside the signatures.
 _TOUCH = """
 UPDATE signature SET generation = ? WHERE scope_id = ? AND number = (SELECT number FROM memory WHERE id = ?)
@@ -136,6 +137,22 @@ def drop_signature(db: sqlite3.Connection, place: ScopeGeneration, number: int) 
         db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
 
 
+def revise(db: sqlite3.Connection, request: ReviseRequest, lexical: bytes) -> Written | None:
+    """The next version of the record, in its place; `lexical` is its ranking signature."""
+    record = request.record
+    if not (is_storable(record.scope) and is_storable(record.id)):
+        return None
+    row = db.execute(_CURRENT_BY_ID, (record.scope, record.id)).fetchone()
+    if row is None:
+        return None
+    written = revised(record_of(record.scope, row), request)
+    if written.previous is not None:
+        into_history(db, written.previous)
+        put(db, advance(db, record.scope), written.record, lexical)
+        announce(db, record.scope, written.record.id)
+    return written
+
+
 def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
     if not (is_storable(request.scope) and is_storable(request.id)):
         return None
@@ -144,7 +161,7 @@ def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
         return None
     record = record_of(request.scope, row)
     if record.pinned != request.pinned:
-        db.execute("UPDATE memory SET pinned = ? WHERE id = ?", (int(request.pinned), request.id))
+        db.execute(_PIN, (PINNED if request.pinned else 0, request.id))
         place = advance(db, request.scope)
         db.execute(_TOUCH, (place.generation, place.scope_id, request.id))
         announce(db, request.scope, request.id)
