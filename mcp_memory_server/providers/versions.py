@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from mcp_memory_server.errors import Conflict, InvalidInput, Problem
+from mcp_memory_server.errors import Conflict, InvalidInput, Problem, echo
 from mcp_memory_server.records import Kind, MemoryRecord, active_lane, lane_of
 
 from .base import JournaledDigest, RestoreRequest, ReviseRequest, SettleRequest, VectorsWrite, WriteRequest, Written
@@ -20,7 +20,7 @@ _TAKEN_FROM_THE_REQUEST: Final = tuple(
 )
 _SAID: Final = ("text", "tags", "valid_from", "valid_to", "kind", "rule", "episode", "working", "insight")
 """What a record says: writing the same again changes nothing."""
-_ASKED: Final = ("subject", "predicate", "object", "extraction")
+_ASKED: Final = ("subject", "predicate", "object", "extraction", "sensitivity", "supersedes")
 """What a write of the same may ask for besides."""
 
 _KEPT_BY_A_REVISION: Final = (
@@ -38,6 +38,7 @@ __all__ = [
     "next_version",
     "refuse_outside",
     "revised",
+    "superseded",
     "target_lane",
 ]
 
@@ -64,6 +65,8 @@ def next_version(
         Conflict: `if_version` is not the current version, whatever is to be written.
         InvalidInput: a value that no record can hold, such as half of a surrogate pair; or another kind.
     """
+    if current is not None and request.supersedes == current.id:
+        raise InvalidInput.of("supersedes", "is the record of that key itself: writing the key replaces its fact")
     held = current.version if current else 0
     if request.if_version is not None and request.if_version != held:
         raise Conflict(request.key, request.if_version, held, current.text if current else None)
@@ -83,8 +86,23 @@ def next_version(
         created_at=current.created_at,
         version=current.version + 1,
         pinned=current.pinned,
+        sensitivity=request.sensitivity or current.sensitivity,
+        supersedes=request.supersedes or current.supersedes,
     )
     return Written("replaced", replacement, previous=current)
+
+
+def superseded(old: MemoryRecord | None, by: MemoryRecord) -> MemoryRecord:
+    """The version that closes a record whose place another one takes.
+
+    Raises:
+        InvalidInput: there is no active record of the id that `by` supersedes.
+    """
+    if old is None or old.status != "active" or old.scope != by.scope:
+        raise InvalidInput.of("supersedes", f"names no active record at {by.scope}: {echo(by.supersedes)}")
+    ends = min(filter(None, (old.valid_to, by.updated_at)))
+    closing = {"valid_to": max(filter(None, (old.valid_from, ends))), "superseded_by": by.id}
+    return old.model_copy(update=closing | {"version": old.version + 1, "updated_at": by.updated_at})
 
 
 def _refuse_other_kind(current: MemoryRecord, kind: Kind) -> None:
@@ -148,6 +166,8 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
     if all(getattr(current, name) == getattr(approved, name) for name in _SAID):
         return Written("unchanged", current)
     kept = {"id": current.id, "created_at": current.created_at, "pinned": current.pinned}
+    if current.sensitivity == "secret":
+        kept["sensitivity"] = current.sensitivity  # what an approval does not say does not uncover anything
     replacement = approved.model_copy(update=kept | {"version": current.version + 1})
     return Written("replaced", replacement, previous=current)
 
@@ -230,8 +250,10 @@ def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
 
 def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
     asked = {name: getattr(request, name) for name in _TAKEN_FROM_THE_REQUEST}
+    if request.sensitivity is None:
+        del asked["sensitivity"]
     try:
-        record = MemoryRecord(**asked, **kept, updated_at=request.at)
+        record = MemoryRecord(**(asked | kept), updated_at=request.at)
     except ValidationError as error:
         # `from None`: pydantic's message quotes the text, and messages reach logs.
         raise InvalidInput(

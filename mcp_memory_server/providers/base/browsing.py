@@ -44,7 +44,7 @@ class Stats:
 
     Records are counted in every status; `versions` counts them and the versions they replaced. `by_scope` has the
     requested scopes that hold a record, in the order requested; `by_kind` and `by_status` what occurs.
-    `last_write` is the newest `updated_at` there.
+    `last_write` is the newest `updated_at` there. `last_maintenance` is that of the store, None before the first.
     """
 
     records: int
@@ -55,6 +55,7 @@ class Stats:
     by_status: Mapping[str, int]
     last_write: str | None
     pending_erasures: int
+    last_maintenance: str | None = None
     details: Mapping[str, str | int] = field(default_factory=dict[str, "str | int"])
 
 

@@ -28,3 +28,7 @@ class MaintainedProvider(MemoryProvider, Protocol):
         It takes as long as reading everything; a sound store stays as it is.
         """
         ...
+
+    async def record_maintenance(self, at: str) -> None:
+        """Keep when maintenance was last done; `Stats.last_maintenance` tells it."""
+        ...

@@ -27,7 +27,9 @@ from .required import MemoryProvider
 class WriteRequest:
     """A fact to hold under (`scope`, `key`). Text, key and tags are normalised already; `at` is a UTC instant.
 
-    `if_version` writes only over that version; 0 means only where there is no record yet.
+    `if_version` writes only over that version; 0 means only where there is no record yet. `sensitivity` unset keeps
+    that of the fact that is replaced, and is `internal` for a new one. `supersedes` is the id of an active record at
+    the same scope, under another key, whose place this one takes.
     """
 
     scope: str
@@ -42,7 +44,7 @@ class WriteRequest:
     provenance: Provenance | None = None
     status: Status = "active"
     owner: Owner | None = None
-    sensitivity: Sensitivity = "internal"
+    sensitivity: Sensitivity | None = None
     importance: float | None = None
     confidence: float | None = None
     subject: str | None = None
@@ -104,11 +106,14 @@ class WritingProvider(MemoryProvider, Protocol):
         A `quarantined` fact replaces nothing: it is `stored` beside the active one under an id of its own, unless
         that one, or a waiting one of the same `actor_ref`, says the same already.
 
+        A record that it `supersedes` is closed with it, once the new one is active: as a version of its own, which
+        ends when the new one was written and names it in `superseded_by`. Versions to come keep `supersedes`.
+
         Raises:
             Conflict: `if_version` is not that of the active fact, whatever is to be written; it carries the current
                 version and text.
-            InvalidInput: a value that no record can hold, or a memory of another kind under that key: a kind does
-                not replace another.
+            InvalidInput: a value that no record can hold; a memory of another kind under that key, since a kind does
+                not replace another; or `supersedes` names no active record at the scope, or the one that is replaced.
         """
         ...
 

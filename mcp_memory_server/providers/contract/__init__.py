@@ -17,6 +17,7 @@ from . import (
     bulk,
     changing,
     embedded,
+    filtering,
     forgetting,
     history,
     journaling,
@@ -32,6 +33,7 @@ from . import (
     searching,
     searching_words,
     strings,
+    two_clocks,
     writing,
 )
 from .registry import Check, Outcome
@@ -61,6 +63,8 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         kinds,
         restoring,
         maintaining,
+        filtering,
+        two_clocks,
         embedded,
     )
     for value in vars(module).values()

@@ -106,3 +106,4 @@ async def an_empty_store_counts_nothing(store: Store) -> None:
             stats = await provider.stats(scopes)
             assert (stats.records, stats.pinned, stats.versions, stats.by_scope) == (0, 0, 0, ())
             assert (dict(stats.by_kind), dict(stats.by_status), stats.last_write) == ({}, {}, None)
+            assert stats.last_maintenance is None

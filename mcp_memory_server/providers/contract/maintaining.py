@@ -3,7 +3,7 @@
 from mcp_memory_server.providers.base import Group, PageRequest
 
 from .registry import check
-from .samples import ANN, remember
+from .samples import ANN, minute, remember
 from .store import Store, opened
 
 
@@ -23,3 +23,11 @@ async def the_condition_of_a_store_holds_no_text(store: Store) -> None:
     async with opened(store) as provider:
         await remember(provider, "office", "somewhere-in-Lyon")
         assert "somewhere-in-Lyon" not in repr(await provider.examine())
+
+
+@check(Group.BROWSE, Group.MAINTAIN)
+async def the_last_maintenance_is_remembered(store: Store) -> None:
+    async with opened(store) as provider:
+        for number in (3, 5):
+            await provider.record_maintenance(minute(number))
+            assert (await provider.stats((ANN,))).last_maintenance == minute(number)

@@ -49,7 +49,7 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.BROWSE: {"page": (PageRequest(ANN, limit=1),), "scopes": (), "stats": ((ANN,),)},
     Group.CHANGES: {"changes": (None,)},
     Group.RESTORE: {"restore": (RestoreRequest((), at=minute(0)),)},
-    Group.MAINTAIN: {"examine": ()},
+    Group.MAINTAIN: {"examine": (), "record_maintenance": (minute(0),)},
     Group.REVIEW: {"settle": (SettleRequest(ANN, "id", "reject", at=minute(0), by="ann"),)},
     Group.VECTORS: {
         "unembedded": ("toy", 1),

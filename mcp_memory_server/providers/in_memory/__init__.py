@@ -7,6 +7,7 @@ call is whole, whatever runs beside it and whenever it is cancelled.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Final
 from anyio.lowlevel import checkpoint
 from uuid6 import uuid7
 
-from mcp_memory_server.errors import ConfigurationError, StoreUnavailable
+from mcp_memory_server.errors import ConfigurationError, InvalidInput, StoreUnavailable
 from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
@@ -65,6 +66,7 @@ from mcp_memory_server.providers.versions import (
     next_version,
     refuse_outside,
     revised,
+    superseded,
     target_lane,
 )
 from mcp_memory_server.records import MemoryRecord, Status, active_lane
@@ -119,6 +121,7 @@ class InMemoryProvider:
         self._changes = ChangeFeed()
         self._journal = Journal()
         self._secret = secrets.token_bytes(32)
+        self._maintained_at: str | None = None
         self._open = True
 
     @property
@@ -151,14 +154,25 @@ class InMemoryProvider:
         await self._enter()
         staged: dict[tuple[str, str], dict[str, _Versions]] = {}
         done: list[Written] = []
+        changed: list[MemoryRecord] = []
+
+        def lanes_of(scope: str, key: str) -> dict[str, _Versions]:
+            return staged.setdefault((scope, key), {**self._held.get(scope, {}).get(key, {})})
+
         for request in requests:  # any of them may be refused: nothing is put before all have been looked at
-            lanes = staged.setdefault(
-                (request.scope, request.key), {**self._held.get(request.scope, {}).get(request.key, {})}
-            )
+            lanes = lanes_of(request.scope, request.key)
             written, versions = _written(lanes, request)
-            lanes[lane_of(written.record)] = versions
             done.append(written)
-        changed = [written.record for written in done if written.status != "unchanged"]
+            if written.status == "unchanged":
+                continue
+            if request.supersedes is not None and written.record.status == "active":
+                place = self._places.get(request.supersedes)
+                old = () if place is None else lanes_of(*place[:2]).get(place[2], ())
+                closing = superseded(old[-1] if old else None, written.record)
+                lanes_of(closing.scope, closing.key)[lane_of(closing)] = (*old, closing)
+                changed.append(closing)
+            lanes[lane_of(written.record)] = versions
+            changed.append(written.record)
         for record in changed:
             self._put(staged[record.scope, record.key][lane_of(record)])
             self._changes.report(record)
@@ -276,6 +290,7 @@ class InMemoryProvider:
             by_status=Counter(record.status for record in records),
             last_write=max((record.updated_at for record in records), default=None),
             pending_erasures=0,
+            last_maintenance=self._maintained_at,
         )
 
     async def changes(self, after: int | None) -> ChangeBatch:
@@ -285,6 +300,10 @@ class InMemoryProvider:
     async def examine(self) -> Condition:
         await self._enter()
         return Condition({"records": len(self._places), "audit_lines": len(self.audit)})
+
+    async def record_maintenance(self, at: str) -> None:
+        await self._enter()
+        self._maintained_at = at
 
     async def restore(self, request: RestoreRequest) -> int:
         await self._enter()
@@ -320,6 +339,10 @@ class InMemoryProvider:
             standing = self._held[held.scope][held.key].get(lane, ())
             approved = approval(held, standing[-1] if standing else None, request)
             settled = Settled(approved.record, approved.previous)
+            if approved.status != "unchanged" and approved.record.supersedes is not None:
+                old = self._versions((held.scope,), approved.record.supersedes)
+                with contextlib.suppress(InvalidInput):  # it is gone by now, or was never active
+                    self._put((*old, superseded(old[-1] if old else None, approved.record)))
         if settled.record is not None and settled.record.id == held.id:
             self._put((*versions[:-1], settled.record))
         else:

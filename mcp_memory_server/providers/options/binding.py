@@ -240,6 +240,10 @@ class BoundProvider:
         self._space(Group.MAINTAIN)
         return await self._inner.examine()
 
+    async def record_maintenance(self, at: str) -> None:
+        self._space(Group.MAINTAIN)
+        await self._inner.record_maintenance(at)
+
     # --- what the calls share -----------------------------------------------------------------------------
 
     def _space(self, group: Group | None = None) -> Space:

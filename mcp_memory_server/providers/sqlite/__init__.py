@@ -221,6 +221,9 @@ class SqliteProvider:
             await self.complete_erasures()
         return await self._database.maintain(lambda db: examining.condition(db, self.path))
 
+    async def record_maintenance(self, at: str) -> None:
+        await self._database.write(lambda db: examining.record_maintenance(db, at))
+
     async def _sign_anew(self) -> None:
         """Replace signatures that an earlier release or another language made, and make those that are missing."""
         batch = signing.Batch()

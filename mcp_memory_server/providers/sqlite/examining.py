@@ -39,6 +39,15 @@ def condition(db: sqlite3.Connection, path: Path) -> Condition:
     return Condition(details, tuple(_faults(db, path, mode, pending)), notices)
 
 
+def record_maintenance(db: sqlite3.Connection, at: str) -> None:
+    db.execute("INSERT OR REPLACE INTO note (name, value) VALUES ('last_maintenance', ?)", (at,))
+
+
+def last_maintenance(db: sqlite3.Connection) -> str | None:
+    row = db.execute("SELECT value FROM note WHERE name = 'last_maintenance'").fetchone()
+    return None if row is None else row[0]
+
+
 def _faults(db: sqlite3.Connection, path: Path, mode: int, pending: int) -> Iterator[str]:
     # At most three findings: they name tables and indexes, and one is reason enough.
     for (finding,) in db.execute("PRAGMA integrity_check(3)").fetchall():

@@ -13,6 +13,7 @@ from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import PINNED, RECORD_COLUMNS, record_of
 from mcp_memory_server.records import MemoryRecord, Status, comes_along
 
+from . import examining
 from .names import is_storable, json_names
 from .narrowing import Narrowed, narrowed
 
@@ -232,6 +233,7 @@ def stats(db: sqlite3.Connection, scopes: Sequence[str]) -> Stats:
         by_status=dict(by_status.fetchall()),
         last_write=last_write,
         pending_erasures=db.execute("SELECT count(*) FROM erasure").fetchone()[0],
+        last_maintenance=examining.last_maintenance(db),
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from dataclasses import dataclass
 
+from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.providers.base import ForgetRequest, Settled, SettleRequest
 from mcp_memory_server.providers.rows import record_of
 from mcp_memory_server.providers.signatures import signature_of
@@ -14,7 +16,7 @@ from mcp_memory_server.records import active_lane
 from .forgetting import Erased, delete, erase, leave_audit_line, open_ticket
 from .names import is_storable
 from .reading import COLUMNS
-from .writing import advance, announce, current_in, into_history, put
+from .writing import advance, announce, close_superseded, current_in, into_history, put
 
 _WAITING = f"""
 SELECT {COLUMNS}, memory.number FROM memory JOIN scope ON scope.id = memory.scope_id
@@ -50,6 +52,9 @@ def settle(db: sqlite3.Connection, request: SettleRequest, language: str | None)
     if approved.previous is not None:
         into_history(db, approved.previous)
     if approved.status != "unchanged":
+        if approved.record.supersedes is not None:
+            with contextlib.suppress(InvalidInput):  # it is gone by now, or was never active
+                close_superseded(db, place, approved.record)
         put(db, place, approved.record, signature_of(approved.record, language))
         announce(db, held.scope, approved.record.id)
     if approved.record.id != held.id:

@@ -10,8 +10,8 @@ from uuid6 import uuid7
 
 from mcp_memory_server.providers.base import PinRequest, ReviseRequest, WriteRequest, Written
 from mcp_memory_server.providers.rows import ALONG, PINNED, RECORD_COLUMNS, record_of, record_values
-from mcp_memory_server.providers.signatures import epoch_ms
-from mcp_memory_server.providers.versions import lane_of, next_version, revised, target_lane
+from mcp_memory_server.providers.signatures import epoch_ms, signature_of
+from mcp_memory_server.providers.versions import lane_of, next_version, revised, superseded, target_lane
 from mcp_memory_server.records import MemoryRecord
 
 from .names import is_storable
@@ -39,6 +39,9 @@ RETURNING number
 _INTO_HISTORY = """
 INSERT INTO history (id, version, key, text, created_at, updated_at, pinned, status, details)
 SELECT id, version, key, text, created_at, updated_at, pinned, status, details FROM memory WHERE id = ?
+"""
+_SIGNATURE_OF = """
+SELECT lexical FROM signature WHERE scope_id = ? AND number = (SELECT number FROM memory WHERE id = ?)
 """
 _SIGN = """
 INSERT OR REPLACE INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
@@ -85,12 +88,27 @@ def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Writ
             waiting = [record_of(request.scope, row) for row in db.execute(_WAITING, (request.scope, request.key))]
     written = next_version(current, request, str(uuid7()), waiting)
     if written.status != "unchanged":
+        place = advance(db, request.scope)
+        if request.supersedes is not None and written.record.status == "active":
+            close_superseded(db, place, written.record)
         if written.previous is not None:
             into_history(db, written.previous)
-        place = advance(db, request.scope)
         put(db, place, written.record, lexical)
         announce(db, request.scope, written.record.id)
     return written
+
+
+def close_superseded(db: sqlite3.Connection, place: ScopeGeneration, by: MemoryRecord) -> None:
+    """Close the record whose place another one takes; raises `InvalidInput` where there is none."""
+    name = by.supersedes or ""
+    row = db.execute(_CURRENT_BY_ID, (by.scope, name)).fetchone() if is_storable(name) else None
+    old = None if row is None else record_of(by.scope, row)
+    closing = superseded(old, by)
+    into_history(db, closing)
+    # Its words are as they were.
+    lexical = db.execute(_SIGNATURE_OF, (place.scope_id, closing.id)).fetchone()
+    put(db, place, closing, lexical[0] if lexical else signature_of(closing))
+    announce(db, by.scope, closing.id)
 
 
 def write_many(
