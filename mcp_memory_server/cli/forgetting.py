@@ -15,7 +15,7 @@ from mcp_memory_server.service import Forgot, Reach
 from .columns import counted, terminal_width
 from .layout import record_json, records_table
 from .reading import records_within
-from .session import Session, in_session, reach_flags
+from .session import Session, in_session, reach_flags, unknown_record
 
 
 @click.command("forget")
@@ -58,7 +58,12 @@ async def _forget_one(session: Session, key: str | None, record_id: str | None, 
         _show_selection(session, [await session.record(key, record_id, reach)])
         return
     scopes = await session.service.scopes_within(session.context, reach)
-    gone = await session.service.forget(session.context, id=record_id, key=key, elevated=reach.elevated, scopes=scopes)
+    try:
+        gone = await session.service.forget(
+            session.context, id=record_id, key=key, elevated=reach.elevated, scopes=scopes
+        )
+    except NotFound:
+        raise unknown_record(key, record_id) from None  # the service's own remedy is a tool for models
     session.show({"forgotten": [_forgot_json(gone)]}, _forgot_text(gone))
 
 

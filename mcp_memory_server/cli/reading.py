@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mcp_memory_server.errors import NotFound
 from mcp_memory_server.records import MemoryRecord, visible_line
 from mcp_memory_server.service import Offered, Reach
 
@@ -48,7 +49,10 @@ async def recall_command(session: Session, query: str | None, turn_id: str | Non
 
 
 async def _offer(session: Session, query: str | None, turn_id: str | None, digest_id: str | None) -> Offered:
-    return await session.service.offer(session.context, query, turn_id=turn_id, digest_id=digest_id)
+    try:
+        return await session.service.offer(session.context, query, turn_id=turn_id, digest_id=digest_id)
+    except NotFound:
+        raise NotFound("digest", digest_id or "", "Leave --digest-id out for a current one.") from None
 
 
 def _digest_json(offered: Offered) -> dict[str, Any]:

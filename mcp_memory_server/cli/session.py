@@ -51,8 +51,13 @@ class Session:
         held = await self.service.find(scopes, id=record_id, key=key)
         own = [record for record in held if is_own_scope(self.context.actor, record.scope)]
         if not held:
-            raise NotFound("memory", record_id or key or "", "See `mcp-memory-server list`.")
+            raise unknown_record(key, record_id)
         return (own or held)[0]
+
+
+def unknown_record(key: str | None, record_id: str | None) -> NotFound:
+    remedy = "`mcp-memory-server list` shows keys and ids, `list --mine` those of all your projects."
+    return NotFound("memory", record_id or key or "", remedy)
 
 
 def require_one(key: str | None, record_id: str | None) -> None:

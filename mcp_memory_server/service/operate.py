@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mcp_memory_server.errors import NotFound, NotSupported
+from mcp_memory_server.errors import NotFound, NotSupported, Refused, echo
 from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
@@ -40,6 +40,7 @@ async def state(
     """
     scopes = await wiring.resolver.resolve(context)
     target = own_scope(context, request.where) if scope is None else scope
+    _require_applying(target, scopes, "The flags --tenant and --project add theirs.")
     return await write_at(wiring, context, request, scopes, target, author="human", elevated=elevated)
 
 
@@ -104,10 +105,19 @@ async def take_in(
     targets |= await _holders(provider, {versions[-1].id for versions in records if versions})
     # One's own projects count as applying whichever of them is configured now: nobody else reads there.
     reachable = targets if any_scope and elevated else {at for at in targets if is_own_scope(context.actor, at)}
-    applying = [*(await wiring.resolver.resolve(context)), *reachable]
+    applying = tuple(await wiring.resolver.resolve(context))
     for scope in sorted(targets):
-        write_verdict(context.actor, applying, scope, "human", elevated).require()
+        if scope not in reachable:
+            _require_applying(scope, applying, "Records of every scope are taken in with --all --elevated.")
+        write_verdict(context.actor, (*applying, *reachable), scope, "human", elevated).require()
     return await provider.restore(RestoreRequest(tuple(records), wiring.now()))
+
+
+def _require_applying(scope: str, applying: Sequence[str], remedy: str) -> None:
+    """Refuse a scope that does not apply, and name those that do: the caller may know their own."""
+    if scope not in applying:
+        known = ", ".join(map(echo, applying))
+        raise Refused(f"The scope {echo(scope)} does not apply to you. These do: {known}. {remedy}")
 
 
 async def _holders(provider: MemoryProvider, ids: Iterable[str]) -> set[str]:

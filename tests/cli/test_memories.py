@@ -62,7 +62,9 @@ def test_publishing_needs_elevation_and_a_scope_that_applies(line: CommandLine) 
     assert "--elevated" in line.fails(*publish)
     line.ok(*publish, "--elevated")
     assert line.held("--scope", "tenant:acme") == {"tenant:acme year": "April"}
-    assert "does not apply" in line.fails("publish", "--scope", "tenant:other", "a", "b", "--elevated")
+    message = line.fails("publish", "--scope", "tenant:other", "a", "b", "--elevated")
+    assert "does not apply to you. These do: 'actor:ann', 'tenant:acme', 'global'." in message
+    assert "--tenant and --project" in message
 
 
 def test_what_overrides_a_wider_value_says_so_everywhere(line: CommandLine) -> None:

@@ -88,7 +88,10 @@ def test_an_import_above_the_own_scope_needs_elevation(filled: CommandLine) -> N
     assert "--elevated" in filled.fails("import", "-", stdin=exported)
     assert filled.json("import", "-", "--elevated", stdin=exported)["changed"] == 1
     foreign = exported.replace("tenant:acme", "tenant:other")
-    assert "does not apply" in filled.fails("import", "-", "--elevated", stdin=foreign)
+    message = filled.fails("import", "-", "--elevated", stdin=foreign)
+    assert "'tenant:other' does not apply to you. These do: 'actor:ann', 'tenant:acme', 'global'." in message
+    assert "--all --elevated" in message
+    assert filled.json("import", "-", "--all", "--elevated", stdin=foreign)["changed"] == 1
 
 
 def test_an_import_displaces_nothing_above_the_own_scope(filled: CommandLine) -> None:
