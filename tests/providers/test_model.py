@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ from mcp_memory_server.errors import Conflict, InvalidInput
 from mcp_memory_server.providers.base import (
     Change,
     ChangeBatch,
+    Filter,
     ForgetRequest,
     HistoryRequest,
     Hit,
@@ -54,6 +56,32 @@ turns = st.one_of(st.none(), st.sampled_from(("turn 1", "turn 2")))
 actors = st.sampled_from(("ann", "bob"))
 
 
+@st.composite
+def some_filters(draw: st.DrawFn) -> Filter:
+    """A filter with some of its options set."""
+    options: dict[str, st.SearchStrategy[Any]] = {
+        "at": instants,
+        "as_of": instants,
+        "known_at": instants,
+        "since": instants,
+        "tags": st.just(("work",)),
+        "kinds": st.sampled_from((("semantic",), ("working", "session"))),
+        "owners": st.sampled_from((("user",), ("agent", "shared"))),
+        "max_sensitivity": st.sampled_from(("public", "internal", "secret")),
+        "min_sensitivity": st.sampled_from(("internal", "secret")),
+        "own_thread": st.just(True),
+        "thread_id": st.just("thread"),
+        "include_superseded": st.just(True),
+        "include_quarantined": st.just(True),
+        "include_archived": st.just(True),
+    }
+    chosen = draw(st.sets(st.sampled_from(sorted(options)), max_size=4))
+    return Filter(**{name: draw(options[name]) for name in sorted(chosen)})
+
+
+filters = st.one_of(st.just(Filter()), some_filters())
+
+
 class TwoStores(RuleBasedStateMachine):
     """Does everything twice, and compares. Ids are minted, so those of the subject are read as the reference's."""
 
@@ -81,12 +109,12 @@ class TwoStores(RuleBasedStateMachine):
 
     def _as_reference(self, record: MemoryRecord) -> MemoryRecord:
         """A record of the subject as the reference would give it."""
-        names = {"id": record.id, "superseded_by": record.superseded_by}
+        names = {"id": record.id, "supersedes": record.supersedes, "superseded_by": record.superseded_by}
         return record.model_copy(update={field: self._reference_ids.get(id or "", id) for field, id in names.items()})
 
     def _as_subject(self, record: MemoryRecord) -> MemoryRecord:
         """A record of the reference as the subject knows it."""
-        names = {"id": record.id, "superseded_by": record.superseded_by}
+        names = {"id": record.id, "supersedes": record.supersedes, "superseded_by": record.superseded_by}
         return record.model_copy(update={field: self._subject_ids.get(id or "", id) for field, id in names.items()})
 
     def _subject_ref(self, ref: VersionRef) -> VersionRef:
@@ -112,13 +140,21 @@ class TwoStores(RuleBasedStateMachine):
         if_version=st.one_of(st.none(), st.none(), st.integers(0, 3)),
         kind=st.sampled_from(("semantic", "semantic", "semantic", "working", "session")),
         thread_id=st.sampled_from((None, "thread")),
+        valid_from=st.one_of(st.none(), st.none(), instants),
+        valid_to=st.one_of(st.none(), st.none(), instants),
+        sensitivity=st.sampled_from((None, None, "public", "secret")),
+        owner=st.sampled_from((None, "agent")),
+        archived_at=st.sampled_from((None, None, None, "2026-03-01T09:00:00.115Z")),
+        takes_the_place_of=st.one_of(st.none(), st.none(), places),
     )
-    def write(self, thread_id: str | None, **fields: Any) -> None:
-        request = WriteRequest(origin=MemoryOrigin(author="agent", thread_id=thread_id), **fields)
+    def write(self, thread_id: str | None, takes_the_place_of: int | None, **fields: Any) -> None:
+        old = None if takes_the_place_of is None or not self._known else self._pick(takes_the_place_of).id
+        request = WriteRequest(origin=MemoryOrigin(author="agent", thread_id=thread_id), supersedes=old, **fields)
+        known_as = None if old is None else self._subject_ids[old]
         reference = self._outcome(lambda: self._call(self._reference.write, request))
-        subject = self._outcome(lambda: self._call(self._subject.write, request))
+        subject = self._outcome(lambda: self._call(self._subject.write, replace(request, supersedes=known_as)))
         if isinstance(reference, Exception) or isinstance(subject, Exception):
-            assert str(reference) == str(subject)
+            assert str(reference) == str(subject).replace(known_as or "", old or "")
             return
         self._learn(reference.record, subject.record)
         assert (subject.status, self._as_reference(subject.record)) == (reference.status, reference.record)
@@ -221,6 +257,7 @@ class TwoStores(RuleBasedStateMachine):
         limit=limits,
         narrowed=st.one_of(st.none(), st.lists(keys, max_size=2).map(tuple)),
         statuses=st.sampled_from((("active",), ("quarantined",), ("active", "quarantined"))),
+        asked=filters,
     )
     def list(
         self,
@@ -228,21 +265,22 @@ class TwoStores(RuleBasedStateMachine):
         limit: int | None,
         narrowed: tuple[str, ...] | None,
         statuses: tuple[Status, ...],
+        asked: Filter,
     ) -> None:
-        request = ListRequest(scopes, limit=limit, keys=narrowed, statuses=statuses)
+        request = ListRequest(scopes, limit=limit, keys=narrowed, statuses=statuses, filter=asked)
         reference, subject = self._call(self._reference.list, request), self._call(self._subject.list, request)
         assert tuple(map(self._as_reference, subject.records)) == reference.records
         assert (subject.keys, subject.pinned_keys) == (reference.keys, reference.pinned_keys)
 
-    @rule(scopes=scope_lists, query=texts, limit=st.integers(0, 4), at=instants)
-    def search(self, scopes: tuple[str, ...], query: str, limit: int, at: str) -> None:
-        request = SearchRequest(scopes, query, limit, at)
+    @rule(scopes=scope_lists, query=texts, limit=st.integers(0, 4), at=instants, asked=filters)
+    def search(self, scopes: tuple[str, ...], query: str, limit: int, at: str, asked: Filter) -> None:
+        request = SearchRequest(scopes, query, limit, at, filter=asked)
         reference, subject = self._call(self._reference.search, request), self._call(self._subject.search, request)
         assert self._scored(subject) == pytest.approx(self._scored(reference), rel=1e-4)
         assert [self._as_reference(hit.record) for hit in subject] == [hit.record for hit in reference]
 
-    def _scored(self, hits: tuple[Hit, ...]) -> Mapping[str, float]:
-        return {self._as_reference(hit.record).id: hit.score for hit in hits}
+    def _scored(self, hits: tuple[Hit, ...]) -> Mapping[tuple[str, int], float]:
+        return {(self._as_reference(hit.record).id, hit.record.version): hit.score for hit in hits}
 
     @precondition(lambda self: self._known)
     @rule(place=places, scopes=scope_lists)
