@@ -65,10 +65,26 @@ class _Commands(click.Group):
         module, _ = _COMMANDS[cmd_name]
         return getattr(import_module(f"{__name__}.{module}"), f"{cmd_name.replace('-', '_')}_command")
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            error.message += _nearest(args[0])
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, family in FAMILIES.items():
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in family.items()])
+
+
+def _nearest(word: str) -> str:
+    """The command that was meant, as a sentence to append; nothing where none is like the word."""
+    from difflib import get_close_matches  # noqa: PLC0415  # for a mistake only
+
+    return "".join(f" Did you mean {name!r}?" for name in get_close_matches(word, _COMMANDS, n=1))
 
 
 @click.group(cls=_Commands, invoke_without_command=True)

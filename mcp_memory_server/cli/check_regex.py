@@ -21,7 +21,12 @@ _LONGEST_ATTACK = 400
 
 @click.command("check-regex")
 @click.argument("patterns", metavar="PATTERN...", nargs=-1)
-@click.option("--flags", "letters", metavar="LETTERS", help="As the dialect writes them; u: Unicode mode of ECMA-262.")
+@click.option(
+    "--flags",
+    "letters",
+    metavar="LETTERS",
+    help="Some of dgimsuvy (u: Unicode mode), or of aimsux for Python's dialect.",
+)
 @click.option(
     "--dialect", type=click.Choice(["ecma", "python"]), default="ecma", help="Whose syntax it is; default: ecma."
 )

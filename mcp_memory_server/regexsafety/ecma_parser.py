@@ -19,7 +19,7 @@ _GROUP_OPENINGS = (
 )
 _COUNT_LIMIT = 10**9
 """Larger counts are the same as this one: no subject string is that long."""
-_KNOWN_FLAGS = frozenset("dgimsuvy")
+FLAG_LETTERS = "dgimsuvy"
 _MOST_CAPTURES = 32_767
 
 
@@ -28,8 +28,8 @@ def parse_ecma(pattern: str, flags: str = "") -> ParsedPattern:
 
     Raises InvalidPattern for what does not compile there, UnsupportedPattern for the ``v`` flag.
     """
-    if len(set(flags)) != len(flags) or not _KNOWN_FLAGS.issuperset(flags) or {"u", "v"} <= set(flags):
-        raise InvalidPattern(f"Invalid flags '{flags}'", 0)
+    if len(set(flags)) != len(flags) or not set(flags) <= set(FLAG_LETTERS) or {"u", "v"} <= set(flags):
+        raise InvalidPattern(f"Invalid flags '{flags}' (known: {FLAG_LETTERS}, each once, u and v not together)", 0)
     if "v" in flags:
         raise UnsupportedPattern("set notation (the v flag) is not analysed")
     text = pattern

@@ -26,7 +26,8 @@ def parse_python(pattern: str, flags: str = "") -> ParsedPattern:
     Raises InvalidPattern for what does not compile there, UnsupportedPattern for very deep nesting.
     """
     if not set(flags) <= set(python_escapes.FLAG_LETTERS) or "L" in flags or {"a", "u"} <= set(flags):
-        raise InvalidPattern(f"invalid flags '{flags}'", 0)
+        known = python_escapes.FLAG_LETTERS.replace("L", "")  # which is for bytes
+        raise InvalidPattern(f"invalid flags '{flags}' (known: {known}, a and u not together)", 0)
     parser = _PythonParser(pattern, PythonFlags.of(flags))
     try:
         return parser.parse()

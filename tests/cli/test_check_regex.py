@@ -47,6 +47,22 @@ def test_flags_and_dialect_decide_what_compiles(line: CommandLine) -> None:
     assert line.run("check-regex", "--dialect", "python", "(?P<a>x)").exit_code == 0
 
 
+@pytest.mark.parametrize(("dialect", "known"), [("ecma", "dgimsuvy"), ("python", "aimsux")])
+def test_flags_that_there_are_not_are_told_with_those_that_there_are(
+    line: CommandLine, dialect: str, known: str
+) -> None:
+    for flags in ("z", "iz"):
+        result = line.run("check-regex", "--dialect", dialect, "--flags", flags, "a")
+        assert result.exit_code == 1
+        assert f"flags '{flags}' (known: {known}" in result.stdout
+    assert known in line.ok("check-regex", "--help")
+    # Each of them alone is taken; v is known and not judged.
+    judged = line.run(
+        "check-regex", "--json", "--dialect", dialect, "--flags", known.replace("v", "").replace("u", ""), "a"
+    )
+    assert json.loads(judged.stdout)["safe"] is True
+
+
 def test_an_explanation_draws_two_readings(line: CommandLine) -> None:
     shown = line.run("check-regex", "--explain", EVIL).stdout
     assert "one way" in shown

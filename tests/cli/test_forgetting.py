@@ -28,6 +28,13 @@ def test_one_record_goes_by_key_or_by_id(filled: CommandLine) -> None:
     assert filled.held() == {"actor:ann office": "Lyon", "tenant:acme year": "April"}
 
 
+@pytest.mark.parametrize("arguments", [("nothing",), ("--id", "0"), ("nothing", "--dry-run")], ids=" ".join)
+def test_what_is_not_there_is_told_with_the_command_that_lists(filled: CommandLine, arguments: tuple[str, ...]) -> None:
+    message = filled.fails("forget", *arguments)
+    assert "`mcp-memory-server list`" in message
+    assert "recall_digest" not in message
+
+
 def test_a_forgotten_fact_is_in_no_file(filled: CommandLine) -> None:
     assert holders(filled.folder, "by the window")
     filled.ok("forget", "desk")

@@ -48,4 +48,11 @@ def test_the_help_lists_every_command(line: CommandLine) -> None:
 
 
 def test_an_unknown_command_is_wrong_usage(line: CommandLine) -> None:
-    assert "No such command 'memorise'" in line.fails("memorise", status=2)
+    message = line.fails("memorise", status=2)
+    assert "No such command 'memorise'." in message
+    assert "Did you mean" not in message
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("forgt", "forget"), ("lst", "list"), ("check_regex", "check-regex")])
+def test_an_unknown_command_brings_the_nearest(line: CommandLine, typed: str, meant: str) -> None:
+    assert f"Did you mean '{meant}'?" in line.fails(typed, status=2)
