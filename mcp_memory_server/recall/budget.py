@@ -109,11 +109,11 @@ def excerpt(record: MemoryRecord, omitted: int, holds: Callable[[str], bool]) ->
     missing = f" {omitted} more {'is' if omitted == 1 else 'are'} left out." if omitted else ""
     parts = (harmless_scope(record.scope), harmless_key(record.key), harmless_text(record.text))
     longest = max(map(len, parts))
-    for heading in (f"{said}; cut to fit, ask again with a larger budget.{missing}", f"Cut; {omitted} more."):
-        fits = largest(longest, lambda cut, heading=heading: holds(_cut(heading, parts, cut)))
-        if fits:
-            return _cut(heading, parts, fits)
-    return _cut("Cut.", parts, 1)
+    whole = f"{said}; cut to fit, ask again with a larger budget.{missing}"
+    if fits := largest(longest, lambda cut: holds(_cut(whole, parts, cut))):
+        return _cut(whole, parts, fits)
+    short = f"Cut; {omitted} more."
+    return _cut(short, parts, max(1, largest(longest, lambda cut: holds(_cut(short, parts, cut)))))
 
 
 def _cut(heading: str, parts: tuple[str, str, str], max_chars: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from mcp_memory_server.recall import (
@@ -30,10 +30,14 @@ from .selector_guard import SelectorGuard
 
 @dataclass(frozen=True, slots=True)
 class SelectiveLimits:
-    """How many notes a turn brings, and how long manifest and body may become."""
+    """How many notes a turn brings, and how long manifest and body may become.
+
+    Without `repeat_caveat` only the first block of a conversation has the whole caveat, and later ones a line of it.
+    """
 
     max_selected: int = 5
     max_linked: int = 3
+    repeat_caveat: bool = True
     manifest: ManifestLimits = field(default_factory=ManifestLimits)
     body: BodyLimits = field(default_factory=BodyLimits)
 
@@ -109,6 +113,7 @@ def _body(
     linked: Sequence[NoteHeader],
     fresh: Sequence[NoteHeader],
 ) -> Block:
+    limits = request.limits
     records = {(entry.scope, entry.id): entry for entry in request.entries}
     shown = {(header.scope, header.id) for header in (*selected, *linked)}
     return compose_selective_body(
@@ -118,6 +123,6 @@ def _body(
             further=[header for header in fresh if (header.scope, header.id) not in shown],
         ),
         request.now,
-        request.limits.body,
+        limits.body if limits.repeat_caveat or not request.seen else replace(limits.body, caveat=False),
         request.full_recall,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -18,8 +18,8 @@ from mcp_memory_server.recall import Degrade, DegradeReason, SelectionRequest, S
 logger = logging.getLogger(__name__)
 
 DEFAULT_TIME_LIMIT_S: Final = 5.0
-# Each is a thread that may never end; a selector with so many of them is broken.
-_MOST_OVERDUE: Final = 4
+# Each is a thread that may never end; a selector that leaves so many of them is broken.
+_MOST_LEFT_BEHIND: Final = 8
 _MOST_IDS: Final = 1_000
 
 
@@ -28,7 +28,7 @@ class SelectorGuard:
 
     Each call has a thread and an event loop of its own, which are left behind when time is up: a selector that blocks,
     swallows its cancellation or ends the process it believes to own delays nobody. Well-behaved ones are cancelled
-    at the limit. Once four calls have outstayed it and still run, further ones fail at once.
+    at the limit. While eight calls that were left behind still run, further ones fail at once.
 
     `trusted` is for selectors of our own that need the caller's event loop, such as the store's search: they run on
     it and are cancelled when time is up.
@@ -40,7 +40,7 @@ class SelectorGuard:
         self._selector = selector
         self._time_limit_s = time_limit_s
         self._trusted = trusted
-        self._begun: dict[object, float] = {}
+        self._left_behind: list[threading.Event] = []
 
     async def select(self, request: SelectionRequest) -> tuple[str, ...] | Degrade:
         """The ids that the selector named, not checked yet, or why there are none. Raises only its own cancellation."""
@@ -51,32 +51,34 @@ class SelectorGuard:
         return answer
 
     async def _answer(self, request: SelectionRequest) -> tuple[str, ...] | _Fault:
-        if self._overdue() >= _MOST_OVERDUE:
-            return _Fault("selector_overdue", "earlier calls have not ended")
-        with anyio.move_on_after(self._time_limit_s):
-            if self._trusted:
+        if self._trusted:
+            with anyio.move_on_after(self._time_limit_s):
                 return await self._attempt(request)
-            return await run_forsakable(lambda: self._run(request))
-        return self._late()
-
-    def _overdue(self) -> int:
-        now = time.monotonic()
-        return sum(now - begun > self._time_limit_s for begun in list(self._begun.values()))
+            return self._late()
+        self._left_behind = [ended for ended in self._left_behind if not ended.is_set()]
+        if len(self._left_behind) >= _MOST_LEFT_BEHIND:
+            return _Fault("selector_overdue", "earlier calls have not ended")
+        ended = threading.Event()
+        try:
+            with anyio.move_on_after(self._time_limit_s):
+                return await run_forsakable(lambda: self._run(request, ended))
+            return self._late()
+        finally:
+            if not ended.is_set():
+                self._left_behind.append(ended)
 
     def _late(self) -> _Fault:
         return _Fault("selector_timed_out", f"no answer within {self._time_limit_s:g} s")
 
-    def _run(self, request: SelectionRequest) -> tuple[str, ...] | _Fault:
+    def _run(self, request: SelectionRequest, ended: threading.Event) -> tuple[str, ...] | _Fault:
         """In a thread that nobody waits for beyond the limit."""
-        call = object()
-        self._begun[call] = time.monotonic()
         try:
             # Not anyio's loop: it cancels again and again, which one that swallows cancellation turns into a busy wait.
             return asyncio.run(self._within_limit(request))
         except BaseException as error:  # also SystemExit and a cancellation of its own making: they stay in here
             return _Fault.of(error)
         finally:
-            del self._begun[call]
+            ended.set()
 
     async def _within_limit(self, request: SelectionRequest) -> tuple[str, ...] | _Fault:
         try:

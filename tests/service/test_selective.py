@@ -13,6 +13,7 @@ from mcp_memory_server.digest import resolve_digest
 from mcp_memory_server.providers.base import Hit, WriteRequest
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.recall import (
+    RECALL_CAVEAT,
     Block,
     BodyLimits,
     Degrade,
@@ -128,6 +129,20 @@ async def test_to_pick_nothing_shows_what_there_is_and_surfaces_nothing() -> Non
 async def test_to_pick_nothing_is_nothing_new_where_there_is_no_index() -> None:
     limits = SelectiveLimits(body=BodyLimits(index=None))
     assert await recall_selectively(request(*ALL, limits=limits), Picks([]).guard) == NothingNew()
+
+
+async def test_the_whole_caveat_can_be_left_to_the_first_block_of_a_conversation() -> None:
+    limits = SelectiveLimits(repeat_caveat=False)
+    first = await recall_selectively(request(*ALL, limits=limits), Picks(["n2"]).guard)
+    second = await recall_selectively(request(*ALL, limits=limits, seen=first.surfaced), Picks(["n4"]).guard)
+    assert isinstance(first, Block)
+    assert isinstance(second, Block)
+    assert RECALL_CAVEAT in first.text
+    assert RECALL_CAVEAT not in second.text
+    assert "verify one before you act on it" in second.text
+    again = await recall_selectively(request(*ALL, seen=first.surfaced), Picks(["n4"]).guard)
+    assert isinstance(again, Block)
+    assert RECALL_CAVEAT in again.text
 
 
 async def test_several_scopes_are_one_recall_and_ids_count_with_their_scope() -> None:
