@@ -65,6 +65,10 @@ def with_pins(ranked: Iterable[Hit], pinned: Sequence[MemoryRecord], limit: int)
             their place; the others follow with score 0.
         limit: how many keys without a pin.
     """
+    if not pinned:
+        ranked = tuple(ranked)
+        if len(ranked) <= limit:
+            return ranked
     pinned_keys = {record.key for record in pinned}
     chosen: dict[str, None] = {}
     hits: list[Hit] = []

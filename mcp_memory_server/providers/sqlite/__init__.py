@@ -136,7 +136,8 @@ class SqliteProvider:
         if self._cache_epoch != self._database.epoch:
             self._cache.clear()
             self._cache_epoch = self._database.epoch
-        return await self._database.read(lambda db: search.search(db, self._cache, request))
+        found = self._database.glance(lambda db: search.search_at_once(db, self._cache, request))
+        return await self._database.read(lambda db: search.search(db, self._cache, request)) if found is None else found
 
     async def unembedded(
         self, embedder: str, limit: int, scopes: Sequence[str] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from mcp_memory_server.providers.signatures import numbered, ranking_row, signat
 from mcp_memory_server.providers.timeline import answers
 from mcp_memory_server.records import comes_along
 
-from .names import is_storable
+from .names import is_storable, json_names
 from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
 from .reading import COLUMNS, PINNED_RECORDS
 from .vectors import embedder_number
@@ -33,7 +34,7 @@ V = TypeVar("V")
 
 DEFAULT_CACHE_BYTES: Final = 48 * 1024 * 1024
 
-_SCOPE = "SELECT token, id, generation FROM scope WHERE token = ?"
+_SCOPES = "SELECT token, id, generation FROM scope WHERE token IN "
 _ROWS = "SELECT number, key, thread, time_ms, lexical FROM signature WHERE scope_id = :scope"
 _ROWS_WITH_VECTORS = """
 SELECT number, key, thread, time_ms, lexical, CASE WHEN embedder = :embedder THEN pooled END
@@ -48,6 +49,12 @@ WHERE memory.number IN (SELECT value FROM json_each(?)) AND memory.scope_id = ?
 _BY_ITSELF = f"SELECT {COLUMNS} FROM memory WHERE number = ?"
 _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM json_each(?))"
 
+
+_FEW_SCOPES: Final = 8
+
+# Up to this many records and characters ranking takes about as long as handing a question to another thread.
+_MOST_AT_ONCE: Final = 1_000
+_LONGEST_AT_ONCE: Final = 500
 
 # Decoded records take about 3 KB each.
 _KEPT_RECORDS: Final = 2_000
@@ -80,12 +87,13 @@ class ScopeCache:
 
     All of it is good for one generation of its scope. The generation is read in the same transaction as the
     texts, so a write of any process is seen by the next search, at the cost of the rows that it changed.
-    Blocks hold the vectors of one embedder, or none.
+    Blocks hold the vectors of one embedder, or none. One search at a time uses it, under `lock`.
     """
 
     def __init__(self, language: str | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.language = language
         """Of the texts and questions; None where each one's own is detected."""
+        self.lock = threading.Lock()
         self._max_bytes = max_bytes
         self._held: OrderedDict[tuple[int, int | None], _Held] = OrderedDict()
         self._grew = False
@@ -115,6 +123,16 @@ class ScopeCache:
         self._held[place] = held
         self._held.move_to_end(place)
         return held
+
+    def holds_all(self, scopes: Iterable[_Scope], most: int) -> bool:
+        """Whether it holds these scopes up to date, without vectors, and they have at most so many records."""
+        count = 0
+        for scope in scopes:
+            held = self._held.get((scope.id, None))
+            if held is None or held.generation != scope.generation:
+                return False
+            count += len(held.shown.block)
+        return count <= most
 
     def _rows(self, db: sqlite3.Connection, scope_id: int, embedder: int | None, since: int | None = None) -> list[Row]:
         """The scope's rows, or those that changed after the generation `since`."""
@@ -183,9 +201,54 @@ class _Candidates:
 
 
 def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...]:
-    # A caller has a handful of scopes: one by one costs less than a list that SQLite has to parse.
+    with cache.lock:
+        return _answer(db, cache, request, _scopes(db, request))
+
+
+def search_at_once(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...] | None:
+    """The answer, when everything is held in memory that it takes and it is soon made; else None.
+
+    Of the database it reads which generation each scope is at, and nothing else.
+    """
+    if request.embedded is not None or len(request.query) > _LONGEST_AT_ONCE or not cache.lock.acquire(blocking=False):
+        return None
+    try:
+        scopes = _scopes(db, request)
+        return _answer(_HELD_ONLY, cache, request, scopes) if cache.holds_all(scopes, _MOST_AT_ONCE) else None
+    except _NotHeld:
+        return None
+    finally:
+        cache.lock.release()
+
+
+class _NotHeld(Exception):
+    """Something would have to be read."""
+
+
+class _HeldOnly(sqlite3.Connection):
+    """Stands for the database where none may be read."""
+
+    def execute(self, *_: object) -> sqlite3.Cursor:
+        raise _NotHeld
+
+
+_HELD_ONLY: Final = _HeldOnly(":memory:")
+
+
+def _scopes(db: sqlite3.Connection, request: SearchRequest) -> list[_Scope]:
+    """The stored scopes among those asked for. One statement, so that all are read in one state of the store."""
     asked = [token for token in dict.fromkeys(request.scopes) if is_storable(token)]
-    scopes = [_Scope(*row) for token in asked for row in db.execute(_SCOPE, (token,))]
+    if len(asked) <= _FEW_SCOPES:  # as nearly always; one text a count, for a list would have to be parsed as JSON
+        rows = db.execute(f"{_SCOPES}({','.join('?' * len(asked))})", asked)
+    else:
+        rows = db.execute(f"{_SCOPES}(SELECT value FROM json_each(?))", (json_names(asked),))
+    found = {row[0]: _Scope(*row) for row in rows}
+    return [found[token] for token in asked if token in found]
+
+
+def _answer(
+    db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest, scopes: Sequence[_Scope]
+) -> tuple[Hit, ...]:
     embedded = request.embedded
     embedder = None if embedded is None else embedder_number(db, embedded.embedder)
     held = [cache.scope(db, scope, embedder) for scope in scopes]
