@@ -36,7 +36,7 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
             raise ConfigurationError(f"The setting url ({settings.origin('url')}) cannot work: {error}") from error
         service = MemoryService(
             provider,
-            limits=Limits(settings.max_memories, settings.max_fact_chars),
+            limits=Limits(settings.max_memories, settings.max_fact_chars, settings.max_sensitivity),
             retention=Retention(settings.journal_days, settings.journal_digests),
             open_embedder=_embedder_opener(settings),
         )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypedDict
 
 from mcp_memory_server.digest import Override
-from mcp_memory_server.errors import InvalidInput, NotSupported, Problem
+from mcp_memory_server.errors import Conflict, InvalidInput, NotSupported, Problem, echo
 from mcp_memory_server.identity import RequestContext, actor_scope, check_scope, project_scope
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
+    SENSITIVITIES,
+    SET_ASIDE_TOO,
+    Filter,
     ListRequest,
     SearchRequest,
     WriteRequest,
@@ -19,12 +22,13 @@ from mcp_memory_server.providers.base import (
     Written,
     can_search,
     can_write,
+    instant,
 )
 from mcp_memory_server.records import (
     Author,
     MemoryOrigin,
     MemoryRecord,
-    canonical_instant,
+    Sensitivity,
     check_validity,
     normal_key,
     normal_tags,
@@ -37,6 +41,8 @@ from .wiring import Wiring
 
 Where = Literal["everywhere", "project"]
 
+_CHECKED: Final = ("key", "fact", "tags", "valid_from", "valid_to", "if_version", "sensitivity")
+
 
 @dataclass(frozen=True, slots=True)
 class RememberRequest:
@@ -44,6 +50,8 @@ class RememberRequest:
 
     `digest_id` names the digest that the fact was concluded from: the write is then authorised against the
     scopes recorded with it. `if_version` writes only over that version of the key; 0 only where there is none.
+    `supersedes` is the id of a fact under another key, at the same scope, whose place this one takes: it ends now.
+    `sensitivity` unset keeps that of the fact that is replaced; a new one is `internal`.
     """
 
     key: str
@@ -54,6 +62,8 @@ class RememberRequest:
     if_version: int | None = None
     digest_id: str | None = None
     where: Where = "everywhere"
+    supersedes: str | None = None
+    sensitivity: Sensitivity | None = None
 
 
 class RememberOptions(TypedDict, total=False):
@@ -65,14 +75,17 @@ class RememberOptions(TypedDict, total=False):
     if_version: int | None
     digest_id: str | None
     where: Where
+    supersedes: str | None
+    sensitivity: Sensitivity | None
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """What became of a write.
 
-    `overrides` are the wider answers that the record now outranks, `outranked_by` the narrower ones that stand
-    before it here; `similar_keys` are other keys that look like the same question.
+    `previous` is the fact that it replaced, unless that lies above the session's ceiling. `overrides` are the wider
+    answers that the record now outranks, `outranked_by` the narrower ones that stand before it here; `similar_keys`
+    are other keys that look like the same question.
     """
 
     status: WriteStatus
@@ -135,15 +148,42 @@ async def write_at(  # noqa: PLR0913  # the request, and who decides what about 
     provider = _writing(wiring)
     write_verdict(context.actor, scopes, scope, author, elevated).require()
     draft = drafted(wiring, context, request, check_scope(scope), author)
-    return await told(wiring, scopes, draft, await provider.write(draft))
+    try:
+        written = await provider.write(draft)
+    except Conflict as conflict:
+        raise await _without_what_is_kept_back(wiring, context, draft, conflict) from None
+    return await told(wiring, context, scopes, draft, written)
 
 
-async def told(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest, written: Written) -> Remembered:
-    """What became of a write, with what else there is to know about its key."""
+async def told(
+    wiring: Wiring, context: RequestContext, scopes: Sequence[str], draft: WriteRequest, written: Written
+) -> Remembered:
+    """What became of a write, with what else the writer may know about its key."""
     wiring.embeddings.poke()
-    narrower, wider = await _answers_elsewhere(wiring, scopes, draft.scope, draft.key)
-    similar = await _similar(wiring, scopes, draft) if written.status == "stored" else ()
-    return Remembered(written.status, written.record, written.previous, wider, similar, narrower)
+    shown = _shown_to_writer(wiring, context, draft)
+    narrower, wider = await _answers_elsewhere(wiring, scopes, draft, shown)
+    similar = await _similar(wiring, scopes, draft, shown) if written.status == "stored" else ()
+    previous = written.previous
+    if previous is not None and previous.sensitivity not in shown.ceiling:
+        previous = None
+    return Remembered(written.status, written.record, previous, wider, similar, narrower)
+
+
+def _shown_to_writer(wiring: Wiring, context: RequestContext, draft: WriteRequest) -> Filter:
+    """What a session may be shown now; a person writes at the console, which shows everything that holds."""
+    shown = wiring.shown_now(context)
+    return replace(shown, max_sensitivity=None) if draft.origin.author == "human" else shown
+
+
+async def _without_what_is_kept_back(
+    wiring: Wiring, context: RequestContext, draft: WriteRequest, conflict: Conflict
+) -> Conflict:
+    """The conflict, without the current text where the writer may not read that."""
+    readable = replace(SET_ASIDE_TOO, max_sensitivity=_shown_to_writer(wiring, context, draft).max_sensitivity)
+    asked = ListRequest((draft.scope,), keys=(draft.key,), filter=readable)
+    if any(record.text == conflict.current_text for record in (await wiring.provider.list(asked)).records):
+        return conflict
+    return Conflict(conflict.key, conflict.expected, conflict.current_version)
 
 
 def _writing(wiring: Wiring) -> WritingProvider:
@@ -158,7 +198,7 @@ def drafted(
     wiring: Wiring, context: RequestContext, request: RememberRequest, scope: str, author: Author
 ) -> WriteRequest:
     """The checked and normalised write; raises `InvalidInput` that names every wrong argument at once."""
-    given = {name: getattr(request, name) for name in ("key", "fact", "tags", "valid_from", "valid_to", "if_version")}
+    given = {name: getattr(request, name) for name in _CHECKED}
     values, problems = _normalised(given, wiring.limits.max_fact_chars)
     if problems:
         raise InvalidInput(*problems)
@@ -177,6 +217,8 @@ def drafted(
         valid_from=values.get("valid_from"),
         valid_to=values.get("valid_to"),
         if_version=request.if_version,
+        supersedes=request.supersedes,
+        sensitivity=values.get("sensitivity"),
     )
 
 
@@ -190,9 +232,10 @@ def _normalised(given: Mapping[str, Any], max_fact_chars: int) -> tuple[dict[str
         "key": normal_key,
         "fact": lambda fact: normal_text(fact, max_fact_chars),
         "tags": normal_tags,
-        "valid_from": lambda instant: _instant("valid_from", instant),
-        "valid_to": lambda instant: _instant("valid_to", instant),
+        "valid_from": lambda given: instant("valid_from", given),
+        "valid_to": lambda given: instant("valid_to", given),
         "if_version": _version,
+        "sensitivity": _sensitivity,
     }
     values: dict[str, Any] = {}
     problems: list[Problem] = []
@@ -215,31 +258,31 @@ def _version(version: int) -> int:
     return version
 
 
-def _instant(argument: str, value: str) -> str:
-    try:
-        return canonical_instant(value)
-    except ValueError as error:
-        raise InvalidInput.of(argument, str(error)) from None
+def _sensitivity(sensitivity: Sensitivity) -> Sensitivity:
+    if sensitivity not in SENSITIVITIES:
+        raise InvalidInput.of("sensitivity", f"is {echo(sensitivity)}; it is one of {', '.join(SENSITIVITIES)}")
+    return sensitivity
 
 
 async def _answers_elsewhere(
-    wiring: Wiring, scopes: Sequence[str], scope: str, key: str
+    wiring: Wiring, scopes: Sequence[str], draft: WriteRequest, shown: Filter
 ) -> tuple[tuple[Override, ...], tuple[Override, ...]]:
     """What the key is answered with at narrower scopes than this one, and at wider ones."""
-    place = scopes.index(scope)
+    place = scopes.index(draft.scope)
     others = (*scopes[:place], *scopes[place + 1 :])
     if not others:
         return (), ()
-    listing = await wiring.provider.list(ListRequest(others, keys=(key,)))
+    listing = await wiring.provider.list(ListRequest(others, keys=(draft.key,), filter=shown))
     held = [record for record in listing.records if record.scope in others]
     narrower = tuple(Override.of(record) for record in held if scopes.index(record.scope) < place)
     wider = tuple(Override.of(record) for record in held if scopes.index(record.scope) > place)
     return narrower, wider
 
 
-async def _similar(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest) -> tuple[str, ...]:
+async def _similar(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest, shown: Filter) -> tuple[str, ...]:
     """Search finds the candidates, so that a large scope costs no more than a small one."""
     if not can_search(wiring.provider):
         return ()
-    hits = await wiring.provider.search(SearchRequest(tuple(scopes), draft.key, limit=20, at=draft.at))
+    request = SearchRequest(tuple(scopes), draft.key, limit=20, at=draft.at, filter=shown)
+    hits = await wiring.provider.search(request)
     return tuple(similar_keys(draft.key, (hit.record.key for hit in hits if hit.record.scope in scopes)))

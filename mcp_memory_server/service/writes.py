@@ -57,7 +57,7 @@ class Writes:
         written = await put_many(asked.provider, drafts)
         return tuple(
             [
-                await told(asked, scopes, draft, done)
+                await told(asked, context, scopes, draft, done)
                 for scopes, draft, done in zip(places, drafts, written, strict=True)
             ]
         )

@@ -26,7 +26,7 @@ from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Sta
 from .bulk import BulkProvider
 from .changing import Change, ChangeBatch, ChangingProvider
 from .declaration import Capabilities, Group, WriteOption
-from .filtering import SENSITIVITIES, SET_ASIDE_TOO, UNFILTERED, Filter
+from .filtering import SENSITIVITIES, SET_ASIDE_TOO, UNFILTERED, Filter, instant
 from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
 from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, JournalLookup, PruneRequest
 from .maintaining import Condition, MaintainedProvider
@@ -100,6 +100,7 @@ __all__ = [
     "can_write_many",
     "has_history",
     "holds_vectors",
+    "instant",
     "is_maintained",
     "reports_changes",
 ]
