@@ -71,8 +71,7 @@ class _Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            error.message += _nearest(args[0])
-            raise
+            raise click.UsageError(error.message + _nearest(args[0]), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, family in FAMILIES.items():

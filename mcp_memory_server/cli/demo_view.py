@@ -26,7 +26,6 @@ def _plain(scene: Scene) -> None:
 
 def _rich_view() -> View:
     from rich.console import Console  # noqa: PLC0415  # an optional dependency
-    from rich.markup import escape  # noqa: PLC0415
     from rich.padding import Padding  # noqa: PLC0415
     from rich.panel import Panel  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
@@ -34,7 +33,8 @@ def _rich_view() -> View:
     console = Console()
 
     def view(scene: Scene) -> None:
-        console.rule(f"[bold]{escape(scene.title)}", align="left")
+        console.rule()
+        console.print(Text(scene.title, style="bold"))  # wrapped: a rule would cut it
         console.print(Padding(Text(f"> {scene.call}", style="cyan"), (0, 0, 1, 2)))
         match scene.form:
             case "block":

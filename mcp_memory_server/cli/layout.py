@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from mcp_memory_server.digest import Override
 from mcp_memory_server.records import MemoryRecord, visible_line
 
 from .columns import align
+
+PINNED: Final = "* is pinned: it is in every block."
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], width: int | None, flexible: int) -> str:
@@ -18,7 +20,8 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], width: int 
 
 
 def records_table(records: Iterable[MemoryRecord], width: int | None) -> str:
-    """One record a line: what it says, where, by whom, since when, and its id last, whole."""
+    """One record a line: what it says, where, by whom, since when, and its id last, whole; and what `*` means."""
+    records = tuple(records)
     rows = [
         (
             "*" if record.pinned else "",
@@ -31,7 +34,8 @@ def records_table(records: Iterable[MemoryRecord], width: int | None) -> str:
         )
         for record in records
     ]
-    return table(("", "KEY", "FACT", "SCOPE", "BY", "UPDATED", "ID"), rows, width, flexible=2)
+    shown = table(("", "KEY", "FACT", "SCOPE", "BY", "UPDATED", "ID"), rows, width, flexible=2)
+    return f"{shown}\n\n{PINNED}" if any(record.pinned for record in records) else shown
 
 
 def versions_table(versions: Iterable[MemoryRecord], width: int | None) -> str:

@@ -12,7 +12,7 @@ from mcp_memory_server.records import MemoryRecord, visible_line
 from mcp_memory_server.service import Offered, Reach
 
 from .columns import counted, terminal_width
-from .layout import author_of, record_json, records_table, table, versions_table
+from .layout import PINNED, author_of, record_json, records_table, table, versions_table
 from .session import Session, in_session, reach_flags
 from .streams import or_stdin
 
@@ -69,6 +69,8 @@ def _digest_text(offered: Offered) -> str:
         )
         rows += [("", "↳ over", value.text, value.scope, author_of(value.author), "") for value in entry.overrides]
     notes = [f"Digest {digest.digest_id}."]
+    if any(entry.pinned for entry in digest.entries):
+        notes.append(PINNED)
     if digest.omitted:
         notes.append(f"{counted(digest.omitted, 'more fact')} did not fit (--max-memories).")
     if digest.pinned_omitted:

@@ -44,9 +44,13 @@ def _stats_text(counts: Stats) -> str:
     ]
     if counts.pending_erasures:
         lines.append(f"erasures that wait for another process: {counts.pending_erasures}")
-    rows: list[tuple[str, str | int]] = [(count.scope, count.records) for count in counts.by_scope]
-    rows += [*sorted(counts.by_kind.items()), *sorted(counts.by_status.items())]
-    return "\n".join([*lines, "", table(("SCOPE, KIND OR STATUS", "RECORDS"), rows, None, flexible=0)])
+    tables = {
+        "SCOPE": [(count.scope, count.records) for count in counts.by_scope],
+        "KIND": sorted(counts.by_kind.items()),
+        "STATUS": sorted(counts.by_status.items()),
+    }
+    shown = [table((name, "RECORDS"), rows, None, flexible=0) for name, rows in tables.items() if rows]
+    return "\n\n".join(["\n".join(lines), *shown])
 
 
 @click.command("export")

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 import mcp_types as types
 
-from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.service import MemoryService
 
 from .tools import digest_json
-from .uris import BLOCK, DIGEST, RECORDS, SCOPES, STATS, Address, page_cursor, parse, scope_uri
+from .uris import BLOCK, DIGEST, RECORDS, SCOPES, STATS, Address, page_cursor, parse, require_known_variables, scope_uri
 
 _TEXT: Final = "text/plain"
 _JSON: Final = "application/json"
@@ -81,8 +80,10 @@ async def read_resource(service: MemoryService, context: RequestContext, uri: st
 
     Raises:
         NotFound: there is no such resource, or none that the caller may see: the two look the same.
+        InvalidInput: the URI has variables that it does not take.
     """
     address = parse(uri)
+    require_known_variables(address)
     text, mime_type = await _READERS[address.head](service, context, address)
     contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
     return types.ReadResourceResult(contents=[contents])
@@ -119,9 +120,7 @@ async def _scope(service: MemoryService, context: RequestContext, address: Addre
     return _dump(shown), _JSON
 
 
-async def _stats(service: MemoryService, context: RequestContext, address: Address) -> _Read:
-    if address.variables:
-        raise InvalidInput.of("uri", f"takes no variables: {STATS}")
+async def _stats(service: MemoryService, context: RequestContext, _: Address) -> _Read:
     stats = await service.stats(context)
     held = {count.scope: count.records for count in stats.by_scope}
     shown: dict[str, Any] = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, quote, unquote, urlencode
 
-from mcp_memory_server.errors import NotFound
+from mcp_memory_server.errors import InvalidInput, NotFound, echo
 from mcp_memory_server.providers.base import Change, PageCursor
 
 BLOCK: Final = "memory://block"
@@ -14,6 +14,15 @@ DIGEST: Final = "memory://digest"
 STATS: Final = "memory://stats"
 RECORDS: Final = "memory://records/"
 SCOPES: Final = "memory://scopes/"
+
+_VARIABLES: Final[dict[str, tuple[str, ...]]] = {
+    BLOCK: ("query",),
+    DIGEST: ("query",),
+    STATS: (),
+    RECORDS: (),
+    SCOPES: ("after", "after_id"),
+}
+"""What may follow the question mark of each address."""
 
 _REMEDY: Final = "List resources and resource templates to see what there is."
 
@@ -41,6 +50,21 @@ def parse(uri: str) -> Address:
     if path in (BLOCK, DIGEST, STATS):
         return Address(path, "", variables)
     raise NotFound("resource", uri, _REMEDY)
+
+
+def require_known_variables(address: Address) -> None:
+    """Refuse what nobody would read: a page asked for in the wrong words must not be the first one again.
+
+    Raises:
+        InvalidInput: naming the variables that there are.
+    """
+    known = _VARIABLES[address.head]
+    if unknown := next((name for name in address.variables if name not in known), None):
+        takes = " and ".join(known) if known else "no variables"
+        page = "; a page names the whole URI of the `next` one" if address.head == SCOPES else ""
+        raise InvalidInput.of("uri", f"has the variable {echo(unknown)}, but {address.head} takes {takes}{page}")
+    if "after_id" in address.variables and "after" not in address.variables:
+        raise InvalidInput.of("uri", "has after_id without after; use the `next` URI of the page before as it stands")
 
 
 def record_uri(record_id: str) -> str:

@@ -37,6 +37,7 @@ def test_the_demo_is_readable_with_and_without_rich(tmp_path: Path, rich: str) -
         [sys.executable, "-c", probe], capture_output=True, env=environment(tmp_path), timeout=60, check=False
     )
     shown = done.stdout.decode()
+    assert "the published one stays in sight" in " ".join(shown.split())
     assert (done.returncode, done.stderr) == (0, b"")
     assert ("== Forget" in shown) is (rich == "without rich")
     assert "Forgot 'allergies' at actor:ada." in shown

@@ -127,6 +127,17 @@ def test_a_list_can_be_narrowed_to_a_tag(line: CommandLine) -> None:
     assert line.held("--tag", "work") == {"actor:ann a": "text"}
 
 
+def test_the_mark_of_a_pin_is_explained_where_it_stands(line: CommandLine) -> None:
+    line.ok("remember", "office", "Lyon")
+    for command in (("list",), ("recall",), ("forget", "office", "--dry-run")):
+        assert "pinned" not in line.ok(*command)
+    line.ok("pin", "office")
+    for command in (("list",), ("recall",), ("forget", "office", "--dry-run")):
+        shown = line.ok(*command)
+        assert "\n*  office" in shown
+        assert "* is pinned" in shown
+
+
 def test_an_empty_store_says_so(line: CommandLine) -> None:
     assert line.ok("list") == "Nothing is held there.\n"
     assert line.ok("recall").startswith("Nothing is remembered yet.\n")

@@ -36,6 +36,8 @@ def test_stats_count_what_is_within_reach(filled: CommandLine) -> None:
         {"scope": "actor:ann#apollo", "records": 1},
     ]
     assert "2 records, 1 pinned, 1 replaced version" in filled.ok("stats")
+    headings = [part.split()[0] for part in filled.ok("stats").split("\n\n")[1:]]
+    assert headings == ["SCOPE", "KIND", "STATUS"]
     assert filled.json("stats", "--all", "--elevated")["records"] == 3
 
 

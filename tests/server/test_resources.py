@@ -160,6 +160,30 @@ async def test_a_uri_that_is_no_resource_is_the_caller_s_fault(
     assert "x" * 81 not in error.error.message
 
 
+@pytest.mark.parametrize(
+    ("uri", "told"),
+    [
+        ("memory://scopes/actor%3Aann?cursor=bad", "'cursor', but memory://scopes/ takes after and after_id"),
+        ("memory://scopes/actor%3Aann?after=office&page=2", "'page'"),
+        ("memory://scopes/actor%3Aann?after_id=1", "after_id without after"),
+        ("memory://block?q=tea", "memory://block takes query"),
+        ("memory://records/1?version=2", "memory://records/ takes no variables"),
+        ("memory://stats?query=x", "memory://stats takes no variables"),
+        ("memory://block?" + "x" * 500, "memory://block takes query"),
+    ],
+)
+async def test_a_variable_that_nobody_reads_is_refused_with_those_that_there_are(
+    connect: Connect, service: MemoryService, uri: str, told: str
+) -> None:
+    """A client that asks for the next page in the wrong words would get the first one for ever."""
+    await service.remember(ANN, "office", "Lyon")
+    async with connect(service) as client:
+        error = await not_readable(client, uri)
+    assert error.error.code == -32602
+    assert told in error.error.message
+    assert "x" * 81 not in error.error.message
+
+
 # --- addresses --------------------------------------------------------------------------------------
 
 
