@@ -87,7 +87,8 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     limit = _limit(wiring, request)
     refuse_surrogates("turn_id", request.turn_id or "")
     refuse_surrogates("digest_id", request.digest_id or "")
-    asked = wiring.shown_now(context)
+    now = wiring.now()
+    asked = wiring.shown_now(context, now)
     if request.as_of or request.known_at:
         asked = replace(asked, as_of=request.as_of or None, known_at=request.known_at or None)
     if request.digest_id is not None:
@@ -102,10 +103,10 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
 
     scopes = tuple(await wiring.resolver.resolve(context))
     query = (request.query or "").strip()
-    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, asked))
+    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, now, asked))
     digest = digest.model_copy(update={"digest_id": wiring.new_id()})
     offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked), query=query, ranks=ranks)
-    entry = partial(_journal_entry, context, digest, request.turn_id, wiring.now())
+    entry = partial(_journal_entry, context, digest, request.turn_id, now)
     if request.turn_id is None:
         return replace(offered, journaled=wiring.journal.submit(entry, query or None))
     journaled = await wiring.journal.write(entry, query or None)
@@ -127,11 +128,12 @@ def _limit(wiring: Wiring, request: OfferRequest) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a digest is resolved from: the scopes, the question, how many entries at most, and what counts."""
+    """What a digest is resolved from: the scopes, the question, how many entries at most, when, and what counts."""
 
     scopes: tuple[str, ...]
     query: str
     limit: int
+    now: str
     filter: Filter
 
 
@@ -141,7 +143,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping
     told: dict[str, Any] = {"as_of": asked.filter.as_of, "known_at": asked.filter.known_at}
     if asked.query and can_search(provider):
         embedded = await wiring.embeddings.question(asked.query)
-        request = SearchRequest(scopes, asked.query, limit, wiring.now(), embedded, filter=asked.filter)
+        request = SearchRequest(scopes, asked.query, limit, asked.now, embedded, filter=asked.filter)
         found = [hit.record for hit in await provider.search(request)]
         digest = resolve_digest(found, scopes, limit, ranked=True)
         if wiring.embeddings.configured:
@@ -171,7 +173,8 @@ async def _withheld(wiring: Wiring, context: RequestContext, scopes: tuple[str, 
 async def peek(wiring: Wiring, context: RequestContext, max_memories: int) -> MemoryDigest:
     """What applies to the request, for looking something up in it: shown to nobody as a turn, so not journaled."""
     scopes = tuple(await wiring.resolver.resolve(context))
-    digest, _ = await _resolve(wiring, _Asked(scopes, "", max_memories, wiring.shown_now(context)))
+    now = wiring.now()
+    digest, _ = await _resolve(wiring, _Asked(scopes, "", max_memories, now, wiring.shown_now(context, now)))
     return digest
 
 

@@ -58,8 +58,8 @@ class Wiring:
         """The highest sensitivity that the session may be shown."""
         return context.max_sensitivity or self.limits.max_sensitivity
 
-    def shown_now(self, context: RequestContext) -> Filter:
+    def shown_now(self, context: RequestContext, now: str | None = None) -> Filter:
         """What a session may be shown: what holds now, up to its ceiling, and of its own thread."""
         return Filter(
-            at=self.now(), max_sensitivity=self.ceiling(context), thread_id=context.thread_id, own_thread=True
+            at=now or self.now(), max_sensitivity=self.ceiling(context), thread_id=context.thread_id, own_thread=True
         )
