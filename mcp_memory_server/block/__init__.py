@@ -7,6 +7,7 @@ close the fence, start a line of its own or pass for another entry, whichever pr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.digest import DigestEntry
@@ -19,6 +20,8 @@ __all__ = [
     "FENCE_CLOSE",
     "FENCE_OPEN",
     "MAX_CHARS_UNDER_ENTRIES",
+    "NOW",
+    "Moment",
     "harmless_key",
     "harmless_scope",
     "harmless_text",
@@ -48,11 +51,31 @@ _NOTHING_YET: Final = "Nothing is remembered here yet."
 _NOTHING_FITS: Final = "Nothing that is remembered fits this request."
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Which time a block is about, as instants; None for both is now."""
+
+    as_of: str | None = None
+    known_at: str | None = None
+
+    def told(self) -> str:
+        as_of, known_at = self.as_of, self.known_at
+        if known_at is None:
+            return f"This is what was true at {as_of}, as far as is known today. It is not what is true now."
+        if as_of is None:
+            return f"This is what was believed at {known_at}. It is not what is known today."
+        return f"This is what was believed at {known_at} about {as_of}. It is not what is known today."
+
+
+NOW: Final = Moment()
+
+
 def render_block(
     entries: Iterable[DigestEntry],
     writable: bool,
     partial: bool,
     max_fact_chars: int | None = None,
+    moment: Moment = NOW,
 ) -> str:
     """Render digest entries, in the order given, as the fenced block (spec section 5).
 
@@ -63,9 +86,12 @@ def render_block(
         partial: whether this is a selection; adds that absence proves nothing.
         max_fact_chars: a fact longer than this is cut, and the line says so; and what stands under entries takes
             `MAX_CHARS_UNDER_ENTRIES` at most, where a line says what was left out. None leaves everything whole.
+        moment: when the entries were true or believed; another one than now is told, so that none passes for news.
     """
     held = list(entries)
     parts = [_PREAMBLE]
+    if moment != NOW:
+        parts.append(moment.told())
     if partial:
         parts.append(_PARTIAL)
     if writable:

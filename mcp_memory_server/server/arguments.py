@@ -81,6 +81,14 @@ def _whole(value: object) -> int | None:
             return None
 
 
+def _boolean(value: object, _: Schema) -> bool:
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise _Unusable(f"must be true or false, not {_kind(value)} {echo(value)}")
+    return value
+
+
 def _object(value: object, _: Schema) -> dict[str, Any]:
     value = _parsed(value, "{")
     if not isinstance(value, dict):
@@ -111,6 +119,7 @@ def _parsed(value: object, opening: str) -> object:
 _READERS: Final[dict[str, Callable[[object, Schema], Any]]] = {
     "string": _string,
     "integer": _integer,
+    "boolean": _boolean,
     "array": _array,
     "object": _object,
 }

@@ -49,12 +49,20 @@ LISTED: Final = (
 
 TEMPLATES: Final = (
     types.ResourceTemplate(
-        uri_template=BLOCK + "{?query}",
+        uri_template=BLOCK + "{?query,as_of,known_at}",
         name="memory-block-for-query",
         title="Memory block for a question",
-        description="The facts that answer a question best, ready for a prompt.",
+        description="The facts that answer a question best, or were true or known at another time, ready for a prompt.",
         mime_type=_TEXT,
         annotations=_FOR_MODELS,
+    ),
+    types.ResourceTemplate(
+        uri_template=DIGEST + "{?query,as_of,known_at}",
+        name="memory-digest-for-query",
+        title="Memory digest for a question",
+        description="The facts of such a block as data, each with why it is there.",
+        mime_type=_JSON,
+        annotations=_FOR_PEOPLE,
     ),
     types.ResourceTemplate(
         uri_template=RECORDS + "{id}",
@@ -93,11 +101,16 @@ _Read = tuple[str, str]
 
 
 async def _block(service: MemoryService, context: RequestContext, address: Address) -> _Read:
-    return service.block(await service.offer(context, address.variables.get("query"))), _TEXT
+    return service.block(await service.offer(context, **_turn(address))), _TEXT
 
 
 async def _digest(service: MemoryService, context: RequestContext, address: Address) -> _Read:
-    return _dump(digest_json(await service.offer(context, address.variables.get("query")))), _JSON
+    return _dump(digest_json(await service.offer(context, **_turn(address)))), _JSON
+
+
+def _turn(address: Address) -> dict[str, Any]:
+    """What the variables of a block or a digest ask for; `require_known_variables` has looked at their names."""
+    return dict(address.variables)
 
 
 async def _record(service: MemoryService, context: RequestContext, address: Address) -> _Read:
@@ -136,6 +149,8 @@ async def _stats(service: MemoryService, context: RequestContext, _: Address) ->
     }
     if stats.last_write is not None:
         shown["last_write"] = stats.last_write
+    if stats.last_maintenance is not None:
+        shown["last_maintenance"] = stats.last_maintenance
     return _dump(shown), _JSON
 
 

@@ -15,6 +15,7 @@ Schema = dict[str, Any]
 
 STRING: Final[Schema] = {"type": "string"}
 INTEGER: Final[Schema] = {"type": "integer"}
+NUMBER: Final[Schema] = {"type": "number"}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 
 
@@ -77,6 +78,23 @@ DIGEST: Final = record_of(
         "signals": {"type": "object"},
     },
     ("digest_id", "scopes", "entries", "omitted", "pinned_omitted", "recalled", "journaled"),
+)
+
+HITS: Final = record_of(
+    {
+        "hits": array(
+            record_of(
+                {"record": RECORD, "score": NUMBER, "signals": {"type": "object"}, "why": {"type": "object"}},
+                ("record", "score", "signals", "why"),
+            )
+        )
+    },
+    ("hits",),
+)
+
+HISTORY: Final = record_of(
+    {"versions": array(RECORD), "supersedes": array({"type": "object"}), "superseded_by": array({"type": "object"})},
+    ("versions", "supersedes", "superseded_by"),
 )
 
 FORGOTTEN: Final = record_of(

@@ -16,8 +16,8 @@ RECORDS: Final = "memory://records/"
 SCOPES: Final = "memory://scopes/"
 
 _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
-    BLOCK: ("query",),
-    DIGEST: ("query",),
+    BLOCK: ("query", "as_of", "known_at"),
+    DIGEST: ("query", "as_of", "known_at"),
     STATS: (),
     RECORDS: (),
     SCOPES: ("after", "after_id"),

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, Unpack
 
-from mcp_memory_server.block import render_block
+from mcp_memory_server.block import Moment, render_block
 from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import RequestContext, ScopeResolver
 from mcp_memory_server.providers.base import Condition, Group, Hit, MemoryProvider, PageCursor, Stats, VectorCount
@@ -144,6 +144,7 @@ class MemoryService:
             writable=self.writable,
             partial=digest.partial,
             max_fact_chars=self.limits.max_fact_chars,
+            moment=Moment(digest.as_of, digest.known_at),
         )
 
     async def remember(

@@ -35,8 +35,9 @@ class Offered:
     """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
 
     `withheld` is how many keys at its scopes have a record above the session's ceiling; None for anybody but an
-    administrator. `query` and `ranks`, the place of each entry's id among what was found, explain the digest
-    (`why`); a replay has neither, because the journal keeps no word of a question.
+    administrator. `query` and `ranks`, the place of each entry's id among what was found, explain the digest (`why`).
+    A turn with an id has neither: it is answered the same when it is asked again, and the journal keeps no word of a
+    question.
     """
 
     digest: MemoryDigest
@@ -47,7 +48,7 @@ class Offered:
     ranks: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def why(self) -> dict[str, dict[str, Any]]:
-        """Why each entry is there, by its id; see `why.reasons`. Empty for a replay."""
+        """Why each entry is there, by its id; see `why.reasons`. Empty for what has an id to be repeated by."""
         return reasons(self.digest.entries, self.query, self.ranks) if self.ranks else {}
 
 
@@ -105,10 +106,11 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
     query = (request.query or "").strip()
     digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, now, asked))
     digest = digest.model_copy(update={"digest_id": wiring.new_id()})
-    offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked), query=query, ranks=ranks)
+    offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked))
     entry = partial(_journal_entry, context, digest, request.turn_id, now)
     if request.turn_id is None:
-        return replace(offered, journaled=wiring.journal.submit(entry, query or None))
+        journaled = wiring.journal.submit(entry, query or None)
+        return replace(offered, journaled=journaled, query=query, ranks=ranks)
     journaled = await wiring.journal.write(entry, query or None)
     if journaled:
         # Another process may have answered the same turn meanwhile: then its answer stands.

@@ -102,7 +102,12 @@ def test_what_is_plainly_meant_is_taken(argument: str, given: Any, taken: Any) -
         ("check_tool_schema", "tools", {"name": "a"}, "must be a list of objects, not an object"),
         ("check_tool_schema", "tools", "search", "must be a list of objects, not a string"),
         ("check_tool_schema", "tools", [{"name": "a"}, 7], "must be an object, not a number"),
-        ("recall_digest", "limit", 5, "is no argument of this tool; it takes query, max_memories, turn_id, digest_id"),
+        (
+            "recall_digest",
+            "limit",
+            5,
+            "is no argument of this tool; it takes query, max_memories, as_of, known_at, turn_id, digest_id",
+        ),
     ],
 )
 def test_a_wrong_argument_is_refused_with_its_name_and_limit(tool: str, argument: str, given: Any, fault: str) -> None:

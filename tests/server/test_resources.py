@@ -26,7 +26,8 @@ async def test_static_resources_are_listed_and_the_others_are_templates(
             assert await read(client, resource.uri)
     assert [resource.uri for resource in resources] == ["memory://block", "memory://digest", "memory://stats"]
     assert [template.uri_template for template in templates] == [
-        "memory://block{?query}",
+        "memory://block{?query,as_of,known_at}",
+        "memory://digest{?query,as_of,known_at}",
         "memory://records/{id}",
         "memory://scopes/{scope}",
     ]

@@ -96,7 +96,7 @@ async def test_the_tools_take_less_than_8_kb_of_json(
             ["key", "fact", "tags", "valid_from", "valid_to", "if_version", "digest_id"],
             ["key", "fact"],
         ),
-        ("recall_digest", ["query", "max_memories", "turn_id", "digest_id"], []),
+        ("recall_digest", ["query", "max_memories", "as_of", "known_at", "turn_id", "digest_id"], []),
         ("forget", ["id", "key"], []),
         ("check_tool_schema", ["schema", "tools"], []),
     ],

@@ -18,11 +18,12 @@ from .forget import forget_tool
 from .recall import digest_json, recall_tool
 from .remember import remember_tool
 from .schema_check import check_tool
+from .search import search_tools
 from .served import Call, ServedTool
 
 __all__ = ["TOOLSETS", "ServedTool", "call_tool", "digest_json", "served_tools"]
 
-TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {}
+TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {"search": search_tools}
 """Further tools by the name under which an operator switches them on; each gives what the provider allows."""
 
 

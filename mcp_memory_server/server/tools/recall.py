@@ -37,6 +37,8 @@ def _definition(service: MemoryService) -> types.Tool:
                     "maximum": MAX_MEMORIES_CEILING,
                     "description": f"How many facts at most; {service.limits.max_memories} if absent.",
                 },
+                "as_of": {"type": "string", "description": "What was true then instead of now; ISO 8601 with a zone."},
+                "known_at": {"type": "string", "description": "What was remembered then, whatever came after."},
                 "turn_id": {**ID, "description": "Your id of this turn: asking again with it repeats the answer."},
                 "digest_id": {**ID, "description": "Repeat an earlier digest as it was shown."},
             }
@@ -61,9 +63,16 @@ _entry_json: Final = Derived[DigestEntry, dict[str, Any]](_made_entry_json)
 
 
 def digest_json(offered: Offered) -> dict[str, Any]:
-    """A digest as structured content; `erased` only where something was."""
+    """A digest as structured content, each entry with why it is there, unless it is a replay.
+
+    `erased` only where something was; `withheld` for administrators only.
+    """
     digest = offered.digest
     entries = [_entry_json(entry) for entry in digest.entries]
+    if why := offered.why():
+        entries = [shown | {"why": why[entry.id]} for entry, shown in zip(digest.entries, entries, strict=True)]
     shown = digest.model_copy(update={"entries": ()}).model_dump(mode="json")
     shown |= {"entries": entries, "journaled": offered.journaled}
+    if offered.withheld is not None:
+        shown["withheld"] = offered.withheld
     return shown | {"erased": offered.erased} if offered.erased else shown
