@@ -120,6 +120,9 @@ class Settings(BaseSettings):
     max_sensitivity: Annotated[Literal["public", "internal", "secret"], BeforeValidator(_lower)] = Field(
         default="internal", description="public, internal or secret"
     )
+    promote_after: Annotated[int, _Number] = Field(
+        default=3, ge=1, le=1_000, description="a whole number from 1 to 1000"
+    )
     busy_timeout_s: Annotated[float, _Number] = Field(
         default=5.0, ge=0, le=600, allow_inf_nan=False, description="seconds from 0 to 600"
     )

@@ -36,7 +36,9 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
             raise ConfigurationError(f"The setting url ({settings.origin('url')}) cannot work: {error}") from error
         service = MemoryService(
             provider,
-            limits=Limits(settings.max_memories, settings.max_fact_chars, settings.max_sensitivity),
+            limits=Limits(
+                settings.max_memories, settings.max_fact_chars, settings.max_sensitivity, settings.promote_after
+            ),
             retention=Retention(settings.journal_days, settings.journal_digests),
             open_embedder=_embedder_opener(settings),
         )

@@ -22,6 +22,7 @@ _SETTINGS: Final = (
     ("max_fact_chars", "N", "Characters of a fact at most; default: 240."),
     ("toolsets", "NAMES", "Further tools to serve, separated by commas; default: none."),
     ("max_sensitivity", "LEVEL", "public, internal (default) or secret: what recall shows at most."),
+    ("promote_after", "N", "Successes after which an induced rule needs no review; default: 3."),
     ("busy_timeout_s", "SECONDS", "How long to wait for another process's lock; default: 5."),
     ("synchronous", "LEVEL", "FULL: a write survives a power cut (default). NORMAL: it survives a crash."),
     ("log_level", "LEVEL", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),

@@ -13,11 +13,12 @@ from mcp_memory_server.errors import InvalidInput, Problem
 from mcp_memory_server.records import MemoryRecord, normal_text
 
 from .episodes import normal_episode
+from .form import PLAIN, Form
 from .insights import normal_insight
 from .rules import MAX_RULE_CHARS, normal_rule
 from .working import MAX_CHAR_LIMIT, normal_working
 
-__all__ = ["normal_kind"]
+__all__ = ["PLAIN", "Form", "normal_kind"]
 
 _PART_OF: Final = {"rule": "procedural", "episode": "episodic", "working": "working", "insight": "insight"}
 

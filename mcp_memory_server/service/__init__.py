@@ -18,6 +18,7 @@ from .browse import Page
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
+from .kinds import Kinds
 from .offer import Offered, OfferOptions, OfferRequest, offer, peek, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
@@ -29,6 +30,7 @@ __all__ = [
     "ForgetCommand",
     "Forgot",
     "History",
+    "Kinds",
     "Limits",
     "MemoryService",
     "OfferOptions",
@@ -93,6 +95,11 @@ class MemoryService:
     def writes(self) -> Writes:
         """The library's write API: with write options, and several writes at once."""
         return Writes(self._wiring)
+
+    @property
+    def kinds(self) -> Kinds:
+        """Working blocks, rules, insights, episodes and notes."""
+        return Kinds.over(self._wiring)
 
     @property
     def limits(self) -> Limits:

@@ -26,6 +26,7 @@ from mcp_memory_server.providers.base import (
 )
 from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
+from .citations import with_cited
 from .why import reasons
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
@@ -146,13 +147,14 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping
     if asked.query and can_search(provider):
         embedded = await wiring.embeddings.question(asked.query)
         request = SearchRequest(scopes, asked.query, limit, asked.now, embedded, filter=asked.filter)
-        found = [hit.record for hit in await provider.search(request)]
+        hits = [hit.record for hit in await provider.search(request)]
+        found = await with_cited(provider, scopes, asked.filter, hits)
         digest = resolve_digest(found, scopes, limit, ranked=True)
         if wiring.embeddings.configured:
             told["signals"] = {"embedder": "used" if embedded else "unavailable"}
     else:
         listing = await provider.list(ListRequest(scopes, limit=limit, filter=asked.filter))
-        found = listing.records
+        found = await with_cited(provider, scopes, asked.filter, listing.records)
         digest = resolve_digest(found, scopes, limit)
         pinned = sum(entry.pinned for entry in digest.entries)
         told["omitted"] = max(listing.keys - len(digest.entries), 0)

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, TypedDict
 from mcp_memory_server.digest import Override
 from mcp_memory_server.errors import Conflict, InvalidInput, NotSupported, Problem, echo
 from mcp_memory_server.identity import RequestContext, actor_scope, check_scope, project_scope
+from mcp_memory_server.kinds import PLAIN, Form
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
     SENSITIVITIES,
@@ -51,7 +52,8 @@ class RememberRequest:
     `digest_id` names the digest that the fact was concluded from: the write is then authorised against the
     scopes recorded with it. `if_version` writes only over that version of the key; 0 only where there is none.
     `supersedes` is the id of a fact under another key, at the same scope, whose place this one takes: it ends now.
-    `sensitivity` unset keeps that of the fact that is replaced; a new one is `internal`.
+    `sensitivity` unset keeps that of the fact that is replaced; a new one is `internal`. `form` is for the use cases
+    of the other kinds, which have checked it.
     """
 
     key: str
@@ -64,6 +66,7 @@ class RememberRequest:
     where: Where = "everywhere"
     supersedes: str | None = None
     sensitivity: Sensitivity | None = None
+    form: Form = PLAIN
 
 
 class RememberOptions(TypedDict, total=False):
@@ -199,7 +202,7 @@ def drafted(
 ) -> WriteRequest:
     """The checked and normalised write; raises `InvalidInput` that names every wrong argument at once."""
     given = {name: getattr(request, name) for name in _CHECKED}
-    values, problems = _normalised(given, wiring.limits.max_fact_chars)
+    values, problems = _normalised(given, request.form.max_chars(wiring.limits.max_fact_chars))
     if problems:
         raise InvalidInput(*problems)
     return WriteRequest(
@@ -219,6 +222,7 @@ def drafted(
         if_version=request.if_version,
         supersedes=request.supersedes,
         sensitivity=values.get("sensitivity"),
+        **request.form.fields,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from mcp_memory_server.digest import below_cited, is_spent
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, Filter, Hit, ListRequest, SearchRequest, can_search
@@ -53,6 +54,12 @@ class History:
     superseded_by: tuple[MemoryRecord, ...] = ()
 
 
+def _in_order(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """Insights behind what they cite; everything else as the provider ranked it."""
+    by_version = {(hit.record.id, hit.record.version): hit for hit in hits}
+    return [by_version[record.id, record.version] for record in below_cited([hit.record for hit in hits])]
+
+
 async def search(wiring: Wiring, context: RequestContext, options: SearchOptions) -> tuple[Hit, ...]:
     """The records that answer best, best first, each with its score and the signals that make it up.
 
@@ -73,7 +80,7 @@ async def search(wiring: Wiring, context: RequestContext, options: SearchOptions
     else:
         listing = await wiring.provider.list(ListRequest(scopes, limit=options.top_k, filter=asked))
         found = [Hit(record, 0.0) for record in listing.records]
-    held = [hit for hit in found if hit.record.scope in scopes]
+    held = _in_order([hit for hit in found if hit.record.scope in scopes and not is_spent(hit.record)])
     keys = tuple(dict.fromkeys(hit.record.key for hit in held))[: options.top_k]
     return tuple(hit for hit in held if hit.record.key in keys)
 

@@ -19,6 +19,7 @@ from .journal import Journal
 
 DEFAULT_MAX_FACT_CHARS: Final = 240
 MAX_MEMORIES_CEILING: Final = 200
+DEFAULT_PROMOTE_AFTER: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,14 @@ class Limits:
     """How much a digest shows when nobody says, how long a fact may be, in code points, and what may be shown.
 
     Records above `max_sensitivity` are left out of whatever a model or its user is shown, unless the host gives a
-    session a ceiling of its own (`RequestContext.max_sensitivity`).
+    session a ceiling of its own (`RequestContext.max_sensitivity`). An induced rule leaves quarantine after
+    `promote_after` successes.
     """
 
     max_memories: int = DEFAULT_MAX_MEMORIES
     max_fact_chars: int = DEFAULT_MAX_FACT_CHARS
     max_sensitivity: Sensitivity = "internal"
+    promote_after: int = DEFAULT_PROMOTE_AFTER
 
 
 def utc_now() -> str:

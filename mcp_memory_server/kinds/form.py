@@ -1,0 +1,42 @@
+"""What a write says of its kind, beside key, text and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp_memory_server.records import Episode, Insight, Kind, Owner, Provenance, Rule, WorkingBlock
+
+from .rules import MAX_RULE_CHARS
+from .working import MAX_CHAR_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A kind with its parts, normalised already; `derived_from` are the ids of what it was concluded from.
+
+    `provenance` is that of the kind where it has one, whoever writes: a rule that was induced, a reflection.
+    """
+
+    kind: Kind = "semantic"
+    provenance: Provenance | None = None
+    owner: Owner | None = None
+    derived_from: tuple[str, ...] = ()
+    rule: Rule | None = None
+    episode: Episode | None = None
+    working: WorkingBlock | None = None
+    insight: Insight | None = None
+
+    def max_chars(self, max_fact_chars: int) -> int:
+        """How long the text may be: where it follows from parts, these have limits of their own."""
+        own = MAX_RULE_CHARS if self.rule else MAX_CHAR_LIMIT if self.working else 0
+        return max(own, max_fact_chars)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of the record by name."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+PLAIN: Final = Form()
+"""A fact."""

@@ -1,0 +1,121 @@
+"""Working blocks: named slots that several clients edit at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, Refused, echo
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.kinds import Form
+from mcp_memory_server.kinds.working import Edit, Lock, edited, working_text
+from mcp_memory_server.providers.base import ListRequest
+from mcp_memory_server.records import MemoryRecord, normal_key
+from mcp_memory_server.service.remember import Remembered, RememberRequest
+from mcp_memory_server.service.wiring import Wiring
+
+from .recording import ASSISTANT, ATTEMPTS, Writer, record, writing
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    wiring: Wiring
+
+    async def edit(
+        self,
+        context: RequestContext,
+        label: str,
+        edit: Edit,
+        if_version: int | None = None,
+        writer: Writer = ASSISTANT,
+    ) -> Remembered:
+        """Change the block of that label, or begin it; the narrowest of one's own that there is.
+
+        Without `if_version` the edit is made to the block as it is by then: of many clients that append at once none
+        loses a line. With it, only over that version; 0 only where there is no block yet.
+
+        Raises:
+            InvalidInput: what the edit says cannot be, with the limit that it breaks; nothing is cut.
+            Refused: an assistant would change a block that is read-only, or lock one.
+            NotFound: there is no block to replace something in, or to lock.
+            Conflict: the block is at another version, or others changed it all the time.
+            NotSupported: the provider is read-only.
+        """
+        writing(self.wiring)
+        key = normal_key(label, "label")
+        _check_person(key, isinstance(edit, Lock), writer)
+        for attempt in range(ATTEMPTS):
+            current = await self._current(context, key, writer)
+            version = current.version if current else 0
+            if if_version is not None and if_version != version:
+                raise Conflict(key, if_version, version, current.text if current else None)
+            try:
+                return await record(self.wiring, context, _edition(key, current, edit, writer), _at(current, writer))
+            except Conflict:
+                if if_version is not None or attempt == ATTEMPTS - 1:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    async def all(self, context: RequestContext) -> Sequence[MemoryRecord]:
+        """The blocks that are shown to the caller every turn, in the order of the digest."""
+        return await self._listed(context, tuple(await self.wiring.resolver.resolve(context)), None)
+
+    async def find(self, context: RequestContext, label: str) -> MemoryRecord:
+        """The narrowest block of that label.
+
+        Raises:
+            NotFound: none is shown to the caller.
+        """
+        scopes = tuple(await self.wiring.resolver.resolve(context))
+        found = await self._listed(context, scopes, label)
+        if not found:
+            raise NotFound("working block", label, "Read memory://block to see those that there are.")
+        return found[0]
+
+    async def _listed(self, context: RequestContext, scopes: tuple[str, ...], key: str | None) -> list[MemoryRecord]:
+        seen = replace(self.wiring.shown_now(context), kinds=("working",))
+        request = ListRequest(scopes, keys=None if key is None else (key,), filter=seen)
+        listing = await self.wiring.provider.list(request)
+        return [found for found in listing.records if found.scope in scopes and found.working is not None]
+
+    async def _current(self, context: RequestContext, key: str, writer: Writer) -> MemoryRecord | None:
+        """The block that is to be changed.
+
+        Raises:
+            InvalidInput: the label is the key of something else.
+        """
+        places = writer.places(context)
+        listing = await self.wiring.provider.list(ListRequest(places, keys=(key,)))
+        found = [one for one in listing.records if one.scope in places and one.kind != "session"]
+        blocks = [one for one in found if one.working is not None]
+        if not blocks and found:
+            raise InvalidInput.of("label", f"is the key of a {found[0].kind} memory; use another label")
+        return min(blocks, key=lambda block: places.index(block.scope), default=None)
+
+
+def _check_person(key: str, needed: bool, writer: Writer) -> None:
+    if needed and writer.author != "human":
+        raise Refused(
+            f"The block {echo(key)} is read-only: only a person changes it, with `mcp-memory-server block-edit`."
+        )
+
+
+def _edition(key: str, current: MemoryRecord | None, edit: Edit, writer: Writer) -> RememberRequest:
+    """The write that makes the edit, over the version that it was made from."""
+    before = current.working if current else None
+    _check_person(key, before is not None and before.read_only, writer)
+    after = edited(before, edit)
+    if after is None:
+        raise NotFound("working block", key, "Begin it by setting its value or appending a line.")
+    return RememberRequest(
+        key,
+        working_text(after),
+        tags=current.tags if current else (),
+        if_version=current.version if current else 0,
+        form=Form("working", working=after),
+    )
+
+
+def _at(current: MemoryRecord | None, writer: Writer) -> Writer:
+    """The same writer, at the scope where the block is."""
+    return writer if current is None else replace(writer, scope=current.scope)
