@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mcp_memory_server.providers.base import (
+    EntityRequest,
     ForgetRequest,
     ListRequest,
+    MentionRequest,
     RecordVectors,
     SearchRequest,
     VectorsWrite,
@@ -163,3 +165,17 @@ async def test_a_sound_store_is_left_alone_by_examining(tmp_path: Path) -> None:
         assert await provider.changes(before.cursor) == before
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT generation FROM scope").fetchall() == [(1,)]
+
+
+async def test_triples_of_an_earlier_schema_become_entities(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    employed = fact("fact-2", "employer", subject="Ann", object="ACME  Corp")
+    private = fact("fact-3", "doctor", subject="Xylocarp", extraction="skip")
+    leave_first_schema(path, employed, private, fact("fact-4", "city", subject="acme corp", object=""))
+    async with open_sqlite(f"sqlite:///{path}") as provider:
+        found = await provider.entities(EntityRequest(("actor:ann",)))
+        assert [(entity.name, entity.aliases) for entity in found] == [("ACME  Corp", ("acme corp",)), ("Ann", ())]
+        named = MentionRequest(("actor:ann",), (found[0].id,), limit=5)
+        assert await provider.mentions(named) == ("fact-2", "fact-4")
+        await provider.forget(ForgetRequest("actor:ann", "fact-2", "ann", AT))
+        assert [entity.name for entity in await provider.entities(EntityRequest(("actor:ann",)))] == ["acme corp"]

@@ -26,6 +26,16 @@ from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Sta
 from .bulk import BulkProvider
 from .changing import Change, ChangeBatch, ChangingProvider
 from .declaration import Capabilities, Group, WriteOption
+from .entities import (
+    Entity,
+    EntityProvider,
+    EntityRequest,
+    LedgerRequest,
+    MentionRequest,
+    Merge,
+    MergeRequest,
+    UnmergeRequest,
+)
 from .filtering import SENSITIVITIES, SET_ASIDE_TOO, UNFILTERED, Filter, instant
 from .history import HistoryProvider, HistoryRequest, VersionRef, VersionsRequest
 from .journaling import JournaledDigest, JournaledEntry, JournalingProvider, JournalLookup, PruneRequest
@@ -50,6 +60,9 @@ __all__ = [
     "Condition",
     "Decision",
     "EmbeddedQuery",
+    "Entity",
+    "EntityProvider",
+    "EntityRequest",
     "Erasure",
     "Filter",
     "ForgetRequest",
@@ -62,10 +75,14 @@ __all__ = [
     "JournaledDigest",
     "JournaledEntry",
     "JournalingProvider",
+    "LedgerRequest",
     "ListRequest",
     "Listing",
     "MaintainedProvider",
     "MemoryProvider",
+    "MentionRequest",
+    "Merge",
+    "MergeRequest",
     "PageCursor",
     "PageRequest",
     "PinRequest",
@@ -81,6 +98,7 @@ __all__ = [
     "SettleRequest",
     "Settled",
     "Stats",
+    "UnmergeRequest",
     "VectorCount",
     "VectorProvider",
     "VectorsWrite",
@@ -98,6 +116,7 @@ __all__ = [
     "can_search",
     "can_write",
     "can_write_many",
+    "has_entities",
     "has_history",
     "holds_vectors",
     "instant",
@@ -121,6 +140,10 @@ def can_search(provider: MemoryProvider) -> TypeGuard[SearchingProvider]:
 def holds_vectors(provider: MemoryProvider) -> TypeGuard[VectorProvider]:
     """Vectors serve search, so they need that group too."""
     return {Group.VECTORS, Group.SEARCH} <= provider.capabilities.groups
+
+
+def has_entities(provider: MemoryProvider) -> TypeGuard[EntityProvider]:
+    return Group.ENTITIES in provider.capabilities.groups
 
 
 def has_history(provider: MemoryProvider) -> TypeGuard[HistoryProvider]:

@@ -20,6 +20,7 @@ class Group(StrEnum):
     MAINTAIN = "maintain"
     VECTORS = "vectors"
     REVIEW = "review"
+    ENTITIES = "entities"
 
 
 class WriteOption(StrEnum):

@@ -17,6 +17,7 @@ from . import (
     bulk,
     changing,
     embedded,
+    entities,
     filtering,
     forgetting,
     history,
@@ -66,6 +67,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         filtering,
         two_clocks,
         embedded,
+        entities,
     )
     for value in vars(module).values()
     if isinstance(value, Check)

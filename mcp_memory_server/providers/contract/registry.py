@@ -8,16 +8,21 @@ from typing import Any, Final, Literal
 
 from mcp_memory_server.errors import NotSupported
 from mcp_memory_server.providers.base import (
+    EntityRequest,
     Group,
     HistoryRequest,
     JournalLookup,
+    LedgerRequest,
     MemoryProvider,
+    MentionRequest,
+    MergeRequest,
     PageRequest,
     PinRequest,
     PruneRequest,
     RestoreRequest,
     ReviseRequest,
     SettleRequest,
+    UnmergeRequest,
     VectorsWrite,
     VersionsRequest,
 )
@@ -51,6 +56,13 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
     Group.RESTORE: {"restore": (RestoreRequest((), at=minute(0)),)},
     Group.MAINTAIN: {"examine": (), "record_maintenance": (minute(0),)},
     Group.REVIEW: {"settle": (SettleRequest(ANN, "id", "reject", at=minute(0), by="ann"),)},
+    Group.ENTITIES: {
+        "entities": (EntityRequest((ANN,)),),
+        "mentions": (MentionRequest((ANN,), (), limit=1),),
+        "merge": (MergeRequest(ANN, "one", "other", by="ann", at=minute(0)),),
+        "unmerge": (UnmergeRequest(ANN, "id", by="ann", at=minute(0)),),
+        "merges": (LedgerRequest((ANN,)),),
+    },
     Group.VECTORS: {
         "unembedded": ("toy", 1),
         "put_vectors": (VectorsWrite("toy", ()),),

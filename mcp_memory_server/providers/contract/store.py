@@ -12,6 +12,7 @@ from mcp_memory_server.providers.base import (
     BrowsingProvider,
     BulkProvider,
     ChangingProvider,
+    EntityProvider,
     JournalingProvider,
     MaintainedProvider,
     MemoryProvider,
@@ -50,6 +51,7 @@ class EveryGroup(
     MaintainedProvider,
     VectorProvider,
     ReviewingProvider,
+    EntityProvider,
     Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""

@@ -24,6 +24,8 @@ from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
     Condition,
+    Entity,
+    EntityRequest,
     Filter,
     ForgetRequest,
     Forgotten,
@@ -32,8 +34,12 @@ from mcp_memory_server.providers.base import (
     Hit,
     JournaledDigest,
     JournalLookup,
+    LedgerRequest,
     Listing,
     ListRequest,
+    MentionRequest,
+    Merge,
+    MergeRequest,
     PageCursor,
     PageRequest,
     PinRequest,
@@ -45,6 +51,7 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    UnmergeRequest,
     VectorCount,
     VectorsWrite,
     VersionRef,
@@ -72,6 +79,7 @@ from mcp_memory_server.providers.versions import (
 from mcp_memory_server.records import MemoryRecord, Status, active_lane
 
 from .changes import ChangeFeed
+from .entities import Entities
 from .journal import Journal
 
 _URL: Final = "memory://"
@@ -120,6 +128,7 @@ class InMemoryProvider:
         self._index = ScopeIndex(language)
         self._changes = ChangeFeed()
         self._journal = Journal()
+        self._entities = Entities()
         self._secret = secrets.token_bytes(32)
         self._maintained_at: str | None = None
         self._open = True
@@ -143,6 +152,7 @@ class InMemoryProvider:
             return None
         record = versions[-1]
         self._remove(record)
+        self._entities.sweep(record.scope)
         self._changes.report(record)
         self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, request.reason))
         return Forgotten(record.id, record.key, record.scope, "done")
@@ -293,6 +303,26 @@ class InMemoryProvider:
             last_maintenance=self._maintained_at,
         )
 
+    async def entities(self, request: EntityRequest) -> tuple[Entity, ...]:
+        await self._enter()
+        return self._entities.find(request)
+
+    async def mentions(self, request: MentionRequest) -> tuple[str, ...]:
+        await self._enter()
+        return self._entities.mentions(request, {record.id: record for record in self._current(request.scopes)})
+
+    async def merge(self, request: MergeRequest) -> Merge | None:
+        await self._enter()
+        return self._entities.merge(request)
+
+    async def unmerge(self, request: UnmergeRequest) -> Merge | None:
+        await self._enter()
+        return self._entities.unmerge(request)
+
+    async def merges(self, request: LedgerRequest) -> tuple[Merge, ...]:
+        await self._enter()
+        return self._entities.ledger(request)
+
     async def changes(self, after: int | None) -> ChangeBatch:
         await self._enter()
         return self._changes.since(after)
@@ -311,7 +341,9 @@ class InMemoryProvider:
         for place, versions in enumerate(request.records, start=1):
             if (held := self._places.get(versions[-1].id)) is not None:
                 refuse_outside(request, place, held[0])
-        return sum([self._restore(tuple(versions)) for versions in request.records])
+        changed = sum([self._restore(tuple(versions)) for versions in request.records])
+        self._entities.sweep_all()
+        return changed
 
     def _restore(self, versions: _Versions) -> bool:
         """Whether this changed anything."""
@@ -350,6 +382,7 @@ class InMemoryProvider:
         if settled.record is not None and settled.previous is not None:
             self._put((*self._versions((held.scope,), settled.record.id), settled.record))
             self._changes.report(settled.record)
+        self._entities.sweep(held.scope)
         self._changes.report(held)
         reason = "rejected" if request.decision == "reject" else "approved"
         self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, reason))
@@ -387,10 +420,12 @@ class InMemoryProvider:
         self._held.setdefault(record.scope, {}).setdefault(record.key, {})[lane] = versions
         self._places[record.id] = (record.scope, record.key, lane)
         self._index.put(record)
+        self._entities.put(versions)
 
     def _remove(self, record: MemoryRecord) -> None:
         self._vacate(record.id)
         self._index.remove(record)
+        self._entities.drop(record.scope, record.id)
 
     def _vacate(self, record_id: str) -> None:
         scope, key, lane = self._places.pop(record_id)

@@ -14,6 +14,9 @@ from mcp_memory_server.providers.base import (
     ChangeBatch,
     ChangingProvider,
     Condition,
+    Entity,
+    EntityProvider,
+    EntityRequest,
     ForgetRequest,
     Forgotten,
     Group,
@@ -22,10 +25,14 @@ from mcp_memory_server.providers.base import (
     JournaledDigest,
     JournalingProvider,
     JournalLookup,
+    LedgerRequest,
     Listing,
     ListRequest,
     MaintainedProvider,
     MemoryProvider,
+    MentionRequest,
+    Merge,
+    MergeRequest,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -37,6 +44,7 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    UnmergeRequest,
     VectorCount,
     VectorProvider,
     VectorsWrite,
@@ -65,6 +73,7 @@ _CONFINED: Final = frozenset(
         Group.CHANGES,
         Group.RESTORE,
         Group.REVIEW,
+        Group.ENTITIES,
         Group.VECTORS,
     }
 )
@@ -88,6 +97,7 @@ class _EveryGroup(
     ChangingProvider,
     MaintainedProvider,
     VectorProvider,
+    EntityProvider,
     Protocol,
 ): ...
 
@@ -199,6 +209,28 @@ class BoundProvider:
         space = self._space(Group.BROWSE)
         counts = space.leave(await self._inner.stats([space.prefix + scope for scope in scopes]))
         return replace(counts, details={}) if space.prefix else counts
+
+    # --- entities -----------------------------------------------------------------------------------------
+
+    async def entities(self, request: EntityRequest) -> tuple[Entity, ...]:
+        space = self._space(Group.ENTITIES)
+        return space.leave(await self._inner.entities(space.enter(request)))
+
+    async def mentions(self, request: MentionRequest) -> tuple[str, ...]:
+        space = self._space(Group.ENTITIES)
+        return await self._inner.mentions(space.enter(request))
+
+    async def merge(self, request: MergeRequest) -> Merge | None:
+        space = self._space(Group.ENTITIES)
+        return space.leave(await self._inner.merge(space.enter(request)))
+
+    async def unmerge(self, request: UnmergeRequest) -> Merge | None:
+        space = self._space(Group.ENTITIES)
+        return space.leave(await self._inner.unmerge(space.enter(request)))
+
+    async def merges(self, request: LedgerRequest) -> tuple[Merge, ...]:
+        space = self._space(Group.ENTITIES)
+        return space.leave(await self._inner.merges(space.enter(request)))
 
     # --- journal, changes, vectors and maintain -----------------------------------------------------------
 

@@ -18,6 +18,8 @@ from mcp_memory_server.providers.base import (
     Capabilities,
     ChangeBatch,
     Condition,
+    Entity,
+    EntityRequest,
     Erasure,
     ForgetRequest,
     Forgotten,
@@ -26,8 +28,12 @@ from mcp_memory_server.providers.base import (
     Hit,
     JournaledDigest,
     JournalLookup,
+    LedgerRequest,
     Listing,
     ListRequest,
+    MentionRequest,
+    Merge,
+    MergeRequest,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -37,6 +43,7 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    UnmergeRequest,
     VectorCount,
     VectorsWrite,
     VersionRef,
@@ -51,6 +58,7 @@ from mcp_memory_server.records import MemoryRecord
 
 from . import (
     changes,
+    entities,
     examining,
     files,
     forgetting,
@@ -174,6 +182,21 @@ class SqliteProvider:
         if self._secret is None:
             self._secret = await self._database.write(journal.make_secret)
         return self._secret
+
+    async def entities(self, request: EntityRequest) -> tuple[Entity, ...]:
+        return await self._database.read(lambda db: entities.find(db, request))
+
+    async def mentions(self, request: MentionRequest) -> tuple[str, ...]:
+        return await self._database.read(lambda db: entities.mentions(db, request))
+
+    async def merge(self, request: MergeRequest) -> Merge | None:
+        return await self._database.write(lambda db: entities.merge(db, request))
+
+    async def unmerge(self, request: UnmergeRequest) -> Merge | None:
+        return await self._database.write(lambda db: entities.unmerge(db, request))
+
+    async def merges(self, request: LedgerRequest) -> tuple[Merge, ...]:
+        return await self._database.read(lambda db: entities.ledger(db, request))
 
     async def changes(self, after: int | None) -> ChangeBatch:
         if after is not None and after == self._seen_cursor:

@@ -20,7 +20,7 @@ from typing import Final, cast
 
 from mcp_memory_server.providers.base import ForgetRequest
 
-from . import files
+from . import entities, files
 from .names import is_storable
 from .writing import ScopeGeneration, advance, announce, drop_signature
 
@@ -64,12 +64,14 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
 
 
 def delete(db: sqlite3.Connection, place: ScopeGeneration, number: int, record_id: str) -> list[str]:
-    """Take a record with its history and signature out of the tables; all the texts that it and they held."""
+    """Take a record with its history, signature and names out of the tables; all the texts that it and they held."""
     rows = db.execute(_TEXTS, {"id": record_id}).fetchall()
     db.execute("DELETE FROM history WHERE id = ?", (record_id,))
     db.execute("DELETE FROM memory WHERE number = ?", (number,))
     drop_signature(db, place, number)
-    return list(dict.fromkeys(text for row in rows for text in _texts_of(*row)))
+    folded = entities.sweep(db, (entity for entity, _ in entities.drop(db, record_id)))
+    names = (name for name in folded if len(name) >= _LEAST_CHARS)
+    return list(dict.fromkeys([*(text for row in rows for text in _texts_of(*row)), *names]))
 
 
 def _texts_of(key: str, text: str, details: str) -> Iterator[str]:
@@ -140,7 +142,9 @@ def _empty_log(db: sqlite3.Connection) -> bool:
 def _is_alive(db: sqlite3.Connection, piece: str) -> bool:
     """Whether a record that is still held says the same, so that the piece betrays nothing of the erased one."""
     held = "SELECT 1 FROM {} WHERE instr(text, :piece) OR instr(key, :piece) OR instr(details, :piece) LIMIT 1"
-    return any(db.execute(held.format(table), {"piece": piece}).fetchone() for table in ("memory", "history"))
+    named = "SELECT 1 FROM entity WHERE instr(folded, :piece) LIMIT 1"
+    queries = (held.format("memory"), held.format("history"), named)
+    return any(db.execute(query, {"piece": piece}).fetchone() for query in queries)
 
 
 def remnants(path: Path, texts: Sequence[str]) -> set[str]:

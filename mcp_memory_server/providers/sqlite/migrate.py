@@ -8,6 +8,7 @@ from functools import cache
 from importlib import resources
 
 from mcp_memory_server.errors import StoreTooNew, StoreUnavailable
+from mcp_memory_server.providers.entity_names import fold_name
 
 from .files import APPLICATION_ID
 
@@ -63,6 +64,7 @@ def migrate(db: sqlite3.Connection) -> None:
         return
     if version > latest:
         raise StoreTooNew(version, latest)
+    db.create_function("fold_name", 1, fold_name, deterministic=True)
     for number, name, sql in migrations():
         db.execute("BEGIN IMMEDIATE")
         try:

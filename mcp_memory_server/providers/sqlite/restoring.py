@@ -10,6 +10,7 @@ from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
 from mcp_memory_server.providers.versions import lane_of, refuse_outside
 
+from . import entities
 from .history import stored_versions
 from .writing import ScopeGeneration, advance, announce, drop_signature, put
 
@@ -27,6 +28,7 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
     """`signatures` are those of each record's current version, in the same order."""
     changed = 0
     places: dict[str, ScopeGeneration] = {}
+    unnamed: list[int] = []
 
     def place_of(scope: str) -> ScopeGeneration:
         """One new generation a scope: the whole request is one transaction."""
@@ -45,9 +47,13 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
             db.execute("DELETE FROM history WHERE id = ?", (record_id,))
             db.execute("DELETE FROM memory WHERE number = ?", (number,))
             drop_signature(db, place_of(scope), number)
+            unnamed += [entity for entity, _ in entities.drop(db, record_id)]
             announce(db, scope, record_id)
         put(db, place_of(current.scope), current, lexical)
         db.executemany(_ADD_OLD, [record_values(version) for version in old])
+        for version in old:
+            entities.note(db, place_of(current.scope).scope_id, version)
         announce(db, current.scope, current.id)
         changed += 1
+    entities.sweep(db, unnamed)
     return changed

@@ -14,6 +14,7 @@ from mcp_memory_server.providers.signatures import epoch_ms, signature_of
 from mcp_memory_server.providers.versions import lane_of, next_version, revised, superseded, target_lane
 from mcp_memory_server.records import MemoryRecord
 
+from . import entities
 from .names import is_storable
 from .reading import COLUMNS
 
@@ -132,6 +133,7 @@ def into_history(db: sqlite3.Connection, record: MemoryRecord) -> None:
 def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
     """Store the current version of a record, and what ranking reads of it when it may be found at all."""
     number = db.execute(_UPSERT, (*record_values(record), place.scope_id, lane_of(record))).fetchone()[0]
+    entities.note(db, place.scope_id, record)
     if record.status != "active":
         drop_signature(db, place, number)
         return
