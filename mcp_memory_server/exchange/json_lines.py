@@ -16,13 +16,13 @@ from pydantic import ValidationError
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
 from mcp_memory_server.identity import check_scope
+from mcp_memory_server.kinds import normal_kind
 from mcp_memory_server.records import (
     MemoryRecord,
     check_validity,
     lane_of,
     normal_key,
     normal_tags,
-    normal_text,
     visible_line,
 )
 
@@ -54,7 +54,7 @@ def record_lines(versions: Versions) -> Iterator[str]:
 def read_records(lines: Iterable[bytes], max_fact_chars: int) -> tuple[Versions, ...]:
     """The records that the lines of a file hold, in the order of their first lines.
 
-    Id, text, key, tags and scope go through the same gate as in any other write.
+    Id, text, key, tags, scope and what a kind adds go through the same gate as in any other write.
 
     Raises:
         InvalidInput: names every line that is wrong (the first twenty of them); nothing of the file is usable.
@@ -191,13 +191,8 @@ def _normal(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
         raise ValueError(f"has version {record.version}, above {_MAX_VERSION}")
     check_scope(record.scope)
     check_validity(record.valid_from, record.valid_to)
-    return record.model_copy(
-        update={
-            "key": normal_key(record.key),
-            "text": normal_text(record.text, max_fact_chars, "text"),
-            "tags": normal_tags(record.tags),
-        }
-    )
+    named = {"key": normal_key(record.key), "tags": normal_tags(record.tags)}
+    return normal_kind(record, max_fact_chars).model_copy(update=named)
 
 
 def _check_id(record_id: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.exchange.json_lines import Versions, header_line, read_records, record_lines
-from mcp_memory_server.records import MemoryOrigin, MemoryRecord
+from mcp_memory_server.records import KINDS, Episode, Insight, MemoryOrigin, MemoryRecord, Rule, WorkingBlock
 
 NOW = "2026-03-01T09:00:00.000Z"
 LIMIT = 240
@@ -74,12 +74,55 @@ FULL = record(
     predicate="works in",
     object="Lyon",
     extraction="skip",
+    derived_from=("a", "b"),
+    held_because="it was imported",
+    archived_at="2026-02-01T00:00:00.000Z",
+    rule=Rule(
+        condition="a release is due",
+        steps=("Run {checks}", "Tag"),
+        priority=-3,
+        success_criteria="it is out",
+        success_count=4,
+        failure_count=1,
+        succeeded_in=("t", "u"),
+    ),
+)
+OTHERS = (
+    record("2", "move", "Moved", kind="episodic", episode=Episode(started_at=NOW, ended_at=NOW)),
+    record(
+        "3",
+        "plan",
+        "x" * 2_000,
+        kind="working",
+        working=WorkingBlock(value="x" * 999 + "\n  " + "x" * 997, char_limit=2_000, read_only=True),
+    ),
+    record("4", "owl", "Works late", kind="insight", insight=Insight(cites=("1", "gone"), salience=-1)),
+    record("5", "draft", "Seven", kind="session", origin=MemoryOrigin(author="agent", thread_id="here")),
+    record("6", "deploy", "On Fridays", kind="shared", owner="shared"),
 )
 
 
-def test_every_field_comes_back() -> None:
-    assert all(value is not None for value in dict(FULL).values()), "a new field belongs into this test"
-    assert read_records(file_of((FULL,)), LIMIT) == ((FULL,),)
+def test_every_field_of_every_kind_comes_back() -> None:
+    fields = {name for held in (FULL, *OTHERS) for name, value in held if value is not None}
+    assert fields == set(MemoryRecord.model_fields), "a new field belongs into this test"
+    assert {held.kind for held in (FULL, *OTHERS)} == set(KINDS) - {"semantic"}
+    everything = tuple((held,) for held in (FULL, *OTHERS))
+    assert read_records(file_of(*everything), LIMIT) == everything
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"kind": "procedural", "rule": {"condition": "c", "steps": []}}, "steps has 0 entries"),
+        ({"kind": "procedural", "rule": {"condition": "c", "steps": ["{"]}}, "step 1 holds '{'"),
+        ({"kind": "working", "working": {"value": "abc", "char_limit": 2}}, "the block's limit is 2"),
+        ({"kind": "insight", "insight": {"cites": []}}, "insight.cites"),
+        ({"kind": "semantic", "insight": {"cites": ["1"]}}, "insight belongs to the kind insight"),
+        ({"kind": "episodic", "episode": {"started_at": NOW, "ended_at": "2026-01-01T00:00:00Z"}}, "is before started"),
+    ],
+)
+def test_what_a_kind_adds_passes_the_gate_of_a_write(changes: dict[str, Any], said: str) -> None:
+    assert said in fault_of(file_with(as_json(**changes)))
 
 
 def test_versions_and_records_keep_their_order() -> None:
