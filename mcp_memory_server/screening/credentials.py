@@ -25,7 +25,6 @@ _SHAPES: Final = (
     ("private key", "AGE-SECRET-KEY-", re.compile(r"AGE-SECRET-KEY-1[0-9A-Z]{50}")),
     ("Azure storage key", "AccountKey=", re.compile(r"AccountKey=[A-Za-z0-9+/]{80}")),
     ("Google refresh token", "1//0", re.compile(r"\b1//0[\w-]{40}")),
-    ("authorization header", "uthorization", re.compile(r"[Aa]uthorization: ?(?:Basic|Bearer) [\w+/.=-]{12}")),
     ("recovery phrase", "phrase", re.compile(
         r"\b(?:seed|recovery|backup|mnemonic) phrase[ :]{1,3}(?:is |was )?(?:[a-z]{3,8} ){11}[a-z]{3,8}\b",
         re.IGNORECASE)),
@@ -41,6 +40,7 @@ _STAND_IN: Final = re.compile(r"[$<{\[*%]|(?:your)?_?(?:password|passwd|pass|pwd
 
 _NUMBERS: Final = re.compile(r"(?:\b[A-Z]{2}|[+.])?\d[\d -]*")
 """Digits in groups; with the letters of an account number or the sign of a telephone number, which is no card."""
+_LONG_NUMBER: Final = re.compile(r"\d[\d -]{11}")
 _CARDS: Final = re.compile(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|6(?:011|5\d\d)\d{12}|35\d{14}|3[068]\d{12}"
 )
@@ -68,7 +68,7 @@ def find_credential(text: str) -> CredentialKind | None:
             return CredentialKind(name)
     if "://" in text and any(not _STAND_IN.match(found[1]) for found in _ADDRESS.finditer(text)):
         return CredentialKind("address with a password")
-    if any(_holds_card(found[0]) for found in _NUMBERS.finditer(text)):
+    if _LONG_NUMBER.search(text) and any(_holds_card(found[0]) for found in _NUMBERS.finditer(text)):
         return CredentialKind("card number")
     if (said := find_statement(text)) is not None:
         return CredentialKind(said)

@@ -12,23 +12,24 @@ from .lexicon.concepts import Concept
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _PLACE: Final = re.compile(
-    r"https?://|\bwww\.|[\w+]@[\w-]+\.[a-z]|\b\d{1,3}\.\d{1,3}\.\d"
+    r"\b[a-z]{2,6}://|\bwww\.|[\w+]@[\w-]+\.[a-z]|\b\d{1,3}\.\d{1,3}\.\d"
     r"|[a-z0-9]\.(?:com|net|org|io|dev|app|ru|cn|info|example)\b"
 )
 _FETCH: Final = re.compile(r"\b(?:curl|wget) ")
 _INTO_SHELL: Final = re.compile(r"\| ?(?:sudo )?(?:ba|z|da)?sh\b")
 _SHELL: Final = re.compile(r"\brm -rf? [~/*]|\| ?nc [\w.]|\bpowershell -e")
 _LABEL: Final = re.compile(
-    r"(?:^|[.!?\n\[] ?)\W{0,3}(?:(?:note|message|notice) from (?:the )?)?"
-    r"(?:system|admin|administrator|developers?|root|override|systemhinweis|systemnachricht|systeembericht|systeem|"
+    r"(?:^|[.!?\n\[] ?)\W{0,3}(?:(?:note|message|notice) from (?:the )?(?:system|admin|administrator|developers?)|"
+    r"(?:admin|administrator|developer|root) (?:message|notice|note|override|alert|command)|"
+    r"(?:system|override|systemhinweis|systemnachricht|systeembericht|systeem|"
     r"(?:note|message|mensaje del|messaggio di|mensagem do) s[iy]stem[ae]?|systeme|sistema|"
     r"системное сообщение|система|системне повідомлення|komunikat systemowy|sistem mesaji|النظام|رساله النظام|"
     r"सिस्टम|系统|系統|系统消息|系统提示|システム|システムメッセージ|시스템|시스템 메시지)"
-    r"(?: (?:message|notice|note|override|prompt|alert|instruction|update))?"
+    r"(?: (?:message|notice|note|override|prompt|alert|instruction|update))?)"
     r"(?: to (?:the )?(?:model|assistant))? ?[:：\]]"
 )
 _INVOCATION: Final = re.compile(
-    r"\b(?:call|invoke|execute|run|use|llama|appelle|rufe|chiama|chame|вызови|wywolaj|调用|呼び出)"
+    r"\b(?:call|invoke|llama|appelle|rufe|chiama|chame|вызови|wywolaj|调用|呼び出)"
     r"(?: the)?(?: tool| function)? ?[`'\"]?(?:http_(?:get|post)|(?:\w{1,20}_)?"
     r"(?:delete|remove|erase|send|post|transfer|pay|purchase|forget|upload|exec|wire|drop)_\w)"
 )

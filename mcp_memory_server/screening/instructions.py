@@ -19,6 +19,9 @@ from .lexicon.concepts import Concept
 from .markup import find_mark
 from .rules import match_rule
 
+MAX_TEXT_CHARS: Final = 100_000
+"""Characters that are read at all. A fact has hundreds, and what is longer than a fact may be is refused elsewhere."""
+
 _DEPTH: Final = 2
 """How many disguises may lie over one another."""
 
@@ -31,6 +34,7 @@ def read_instruction(text: str) -> Suspicion | None:
 
     It is for the text as it came: what writing a note removes is part of what is looked for.
     """
+    text = text[:MAX_TEXT_CHARS]
     if (kind := find_hidden(text)) is not None:
         return Suspicion("invisible-text", kind)
     return _read(text, _DEPTH)
@@ -42,8 +46,8 @@ def _read(text: str, depth: int) -> Suspicion | None:
         return Suspicion(mark.reason, mark.name)
     folded = fold(visible)
     hits = find_concepts(folded)
-    if (rule := match_rule(hits)) is not None and not _is_mention(visible):
-        return Suspicion(rule.reason, rule.name)
+    if (found := match_rule(hits)) is not None and not _is_mention(visible):
+        return found
     if depth:
         for disguise, plain in undisguised(text, hits.words):
             if (found := _read(plain, depth - 1)) is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .findings import Reason
+from .findings import Reason, Suspicion
 from .hits import Hit, Hits
 from .lexicon.concepts import Concept as C
 
@@ -21,7 +21,6 @@ _NEGATION_REACH: Final = 22
 class Rule:
     """Groups of concepts that all occur, each by any of its members, within `width` characters of a sentence."""
 
-    reason: Reason
     name: str
     groups: tuple[C, ...]
     width: int = 80
@@ -35,68 +34,107 @@ class Rule:
 _WHOSE: Final = C.PRIOR | C.YOU | C.AUTHORITY | C.ALL | C.GIVEN
 """Whose rules: a person ignores a rule of the house, an attack the rules of the model."""
 
-RULES: Final = (
-    Rule("overrides-instructions", "drop the rules", (C.IGNORE, C.RULES, _WHOSE), affirmed=True),
-    Rule("overrides-instructions", "drop the prompt", (C.IGNORE, C.PROMPT), affirmed=True),
-    Rule("overrides-instructions", "drop what was said", (C.IGNORE, C.GIVEN), 60, affirmed=True),
-    Rule("overrides-instructions", "do not obey", (C.NOT, C.OBEY, C.RULES, _WHOSE), 90),
-    Rule("overrides-instructions", "rules are void", (C.RULES, C.VOID, C.PRIOR | C.YOU | C.AUTHORITY)),
-    Rule("overrides-instructions", "new rules", (C.NEW, C.RULES, C.YOU), 40),
-    Rule("overrides-instructions", "outranks the rules", (C.PRIORITY, C.RULES, _WHOSE | C.NOTE), 100),
-    Rule("reveals-prompt", "show the prompt", (C.PRINT | C.LEAK, C.PROMPT), 70, affirmed=True),
-    Rule("hides-from-user", "do not tell the user of this", (C.NOT, C.TELL, C.USER, C.NOTE)),
-    Rule("hides-from-user", "without telling the user", (C.WITHOUT, C.TELL, C.USER), 50, unless=C.NOT),
-    Rule("hides-from-user", "do not mention this", (C.NOT, C.TELL, C.NOTE), 30, ordered=True),
-    Rule("hides-from-user", "hide from the user", (C.SECRETLY, C.FROM_USER), 60),
-    Rule("hides-from-user", "the user shall not notice", (C.NOT, C.NOTICE, C.USER), 40),
-    Rule("asks-to-exfiltrate", "send secrets", (C.SEND, C.SENSITIVE, C.PLACE), 150, affirmed=True),
-    Rule("asks-to-exfiltrate", "send the user's data", (C.SEND, C.DATA, C.PLACE, C.USER), 150, affirmed=True),
-    Rule("asks-to-exfiltrate", "reveal secrets", (C.PRINT, C.SENSITIVE, C.YOU | C.USER | C.ALL), 60, affirmed=True),
-    Rule("asks-to-exfiltrate", "leak", (C.LEAK, C.SENSITIVE | C.DATA), 60, affirmed=True),
-    Rule("calls-tool", "call a harmful tool", (C.CALL, C.TOOL, C.HARM), 60, ordered=True, affirmed=True),
-    Rule("calls-tool", "call a harmful tool", (C.CALL, C.HARM, C.TOOL), 60, ordered=True, affirmed=True),
-    Rule("calls-tool", "run a harmful command", (C.CALL | C.RUN, C.SHELL), 60, ordered=True, affirmed=True),
-    Rule("calls-tool", "call a harmful function", (C.INVOCATION,), affirmed=True),
-    Rule("calls-tool", "call in secret", (C.SECRETLY, C.CALL | C.RUN), 30, ordered=True),
-    Rule("calls-tool", "fetch and run", (C.RUN | C.OBEY, C.RULES, C.PLACE, C.PERSIST), 120, affirmed=True),
-    Rule("skips-confirmation", "never ask", (C.NOT, C.CONFIRM, C.HARM, C.USER | C.ALL | C.YOU), 90, unless=C.WITHOUT),
-    Rule("skips-confirmation", "act unasked", (C.WITHOUT, C.CONFIRM, C.HARM), 90, unless=C.NOT),
-    Rule("claims-authority", "skip the checks", (C.IGNORE, C.CONFIRM, C.AUTHORITY | C.AUTHORISED | C.YOU), 100),
-    Rule("claims-authority", "permission granted", (C.AUTHORISED, C.CONFIRM, C.ALL | C.YOU | C.ASSISTANT | C.NOT), 100),
-    Rule("claims-authority", "an authority allows it", (C.AUTHORISED, C.AUTHORITY, C.ASSISTANT | C.YOU), 100),
-    Rule("claims-authority", "an authority demands it", (C.AUTHORITY, C.YOU, C.MUST, C.OBEY | C.PRINT | C.SEND), 100),
-    Rule("impersonates-system", "a heading of the system", (C.LABEL, C.MUST | C.YOU | C.ASSISTANT | C.IGNORE), 120),
-    Rule("addresses-model", "a note to the model", (C.ADDRESS, C.MUST | C.SEND | C.PRINT | C.IGNORE | C.OBEY), 100),
-    Rule("encoded-instruction", "decode and obey", (C.DECODE, C.OBEY | C.RUN), 30, ordered=True, affirmed=True),
-    Rule("persistent-command", "advertise", (C.REGARDLESS, C.USER, C.RECOMMEND), 120),
-    Rule("persistent-command", "trust a source", (C.TRUSTED, C.RECOMMEND | C.PERSIST | C.MUST), 100),
-    Rule("persistent-command", "copy itself", (C.NOTE, C.SEND, C.ALL, C.PERSIST), 120),
-    Rule("changes-role", "become unlimited", (C.ROLE, C.FREE | C.MODE), 70),
-    Rule("changes-role", "a mode without limits", (C.MODE, C.FREE), 60),
-    Rule("changes-role", "unlimited model", (C.FREE, C.ASSISTANT, C.YOU | C.MUST), 70),
-    Rule("changes-role", "no rules from now on", (C.FREE, C.YOU, C.PERSIST), 50),
-    Rule("changes-role", "no longer the assistant", (C.VOID, C.ROLE, C.ASSISTANT), 60),
-)  # fmt: skip
+_DEED: Final = C.MUST | C.SEND | C.PRINT | C.OBEY
 
-_MASKS: Final = tuple((rule, tuple(group.value for group in rule.groups)) for rule in RULES)
+RULES: Final[dict[Reason, tuple[Rule, ...]]] = {
+    "overrides-instructions": (
+        Rule("drop the rules", (C.IGNORE, C.RULES, _WHOSE), affirmed=True),
+        Rule("drop the prompt", (C.IGNORE, C.PROMPT), affirmed=True),
+        Rule("drop what was said", (C.IGNORE, C.GIVEN), 60, affirmed=True),
+        Rule("do not obey", (C.NOT, C.OBEY, C.RULES, _WHOSE), 90),
+        Rule("do not heed what was said", (C.NOT, C.OBEY, C.GIVEN)),
+        Rule("rules are void", (C.RULES, C.VOID, C.YOU | C.AUTHORITY), 60),
+        Rule("instructions are void", (C.INSTRUCTIONS, C.VOID, C.PRIOR), 60),
+        Rule("new instructions", (C.NEW, C.INSTRUCTIONS, C.YOU), 40),
+        Rule("outranks the rules", (C.PRIORITY, C.RULES, _WHOSE | C.NOTE), 100),
+        Rule("obey this note", (C.OBEY, C.SELF), 40, affirmed=True),
+    ),
+    "reveals-prompt": (
+        Rule("show the prompt", (C.PRINT | C.LEAK, C.PROMPT), 70, affirmed=True),
+    ),
+    "hides-from-user": (
+        Rule("do not tell the user of this", (C.NOT, C.TELL, C.USER, C.NOTE)),
+        Rule("without telling the user", (C.WITHOUT, C.TELL, C.USER), 50, unless=C.NOT),
+        Rule("do not mention this", (C.NOT, C.TELL, C.NOTE), 30, ordered=True),
+        Rule("hide from the user", (C.SECRETLY | C.HIDE, C.FROM_USER), 60),
+        Rule("the user shall not know of this", (C.NOT, C.KNOW, C.USER, C.NOTE), 90),
+        Rule("deny this", (C.DENY, C.NOTE), 40),
+        Rule("keep this from the user", (C.SECRETLY | C.HIDE, C.USER, C.NOTE), 90),
+        Rule("the user shall not notice", (C.NOT | C.WITHOUT, C.NOTICE, C.USER), 40),
+    ),
+    "asks-to-exfiltrate": (
+        Rule("send secrets", (C.SEND, C.SENSITIVE, C.PLACE), 150, affirmed=True),
+        Rule("send the user's data", (C.SEND, C.DATA | C.HISTORY, C.PLACE, C.USER), 150, affirmed=True),
+        Rule("send a conversation", (C.SEND, C.HISTORY, C.DATA, C.PLACE), 150, affirmed=True),
+        Rule("disclose secrets", (C.DISCLOSE, C.SENSITIVE, C.YOU | C.USER | C.ALL), 60, affirmed=True),
+        Rule("leak", (C.LEAK, C.SENSITIVE | C.DATA), 60, ordered=True, affirmed=True),
+    ),
+    "calls-tool": (
+        Rule("call a harmful tool", (C.CALL, C.TOOL, C.HARM), 100, ordered=True, affirmed=True),
+        Rule("call a harmful tool", (C.CALL, C.HARM, C.TOOL), 100, ordered=True, affirmed=True),
+        Rule("run a harmful command", (C.CALL | C.RUN, C.SHELL), 60, ordered=True, affirmed=True),
+        Rule("call a harmful function", (C.INVOCATION,), affirmed=True),
+        Rule("call in secret", (C.SECRETLY, C.CALL | C.RUN), 30, ordered=True),
+        Rule("act when read", (C.TRIGGER, _DEED | C.HARM | C.CALL | C.RUN), 120),
+        Rule("fetch and run", (C.RUN | C.OBEY, C.RULES, C.PLACE, C.PERSIST), 120, affirmed=True),
+    ),
+    "skips-confirmation": (
+        Rule("never ask", (C.NOT, C.CONFIRM, C.HARM, C.USER | C.ALL | C.YOU), 90, unless=C.WITHOUT),
+        Rule("act unasked", (C.WITHOUT, C.CONFIRM, C.HARM), 90, unless=C.NOT),
+    ),
+    "claims-authority": (
+        Rule("skip the checks", (C.IGNORE, C.CONFIRM, C.AUTHORITY | C.AUTHORISED | C.YOU), 100),
+        Rule("grant all requests", (C.COMPLY, C.WITHOUT, C.CONFIRM), 60),
+        Rule("permission granted", (C.AUTHORISED, C.CONFIRM, C.ALL | C.YOU | C.ASSISTANT), 100),
+        Rule("an authority allows it", (C.AUTHORISED, C.AUTHORITY, C.YOU), 100),
+        Rule("an authority frees it", (C.AUTHORISED, C.AUTHORITY, C.ASSISTANT, C.RULES | C.SEND), 100),
+        Rule("an authority demands it", (C.AUTHORITY, C.YOU, C.MUST, C.OBEY | C.PRINT | C.SEND), 100),
+    ),
+    "impersonates-system": (
+        Rule("a heading of the system", (C.LABEL, C.MUST | C.YOU | C.ASSISTANT | C.IGNORE), 120),
+    ),
+    "addresses-model": (
+        Rule("a note to the model", (C.ADDRESS, _DEED | C.IGNORE | C.RECOMMEND), 100, ordered=True),
+    ),
+    "encoded-instruction": (
+        Rule("decode and obey", (C.DECODE, C.OBEY | C.RUN), 30, ordered=True, affirmed=True),
+    ),
+    "persistent-command": (
+        Rule("advertise", (C.REGARDLESS, C.USER, C.RECOMMEND), 120),
+        Rule("trust a source", (C.TRUSTED, C.RECOMMEND | C.PERSIST), 100),
+        Rule("copy itself", (C.NOTE, C.SEND, C.ALL, C.PERSIST), 120),
+    ),
+    "changes-role": (
+        Rule("become unlimited", (C.ROLE, C.FREE | C.MODE), 70),
+        Rule("a mode without limits", (C.MODE, C.FREE), 60),
+        Rule("forget to be a model", (C.IGNORE, C.YOU, C.ASSISTANT), 35, ordered=True, affirmed=True),
+        Rule("unlimited model", (C.FREE, C.ASSISTANT, C.YOU | C.MUST), 70),
+        Rule("no rules from now on", (C.FREE, C.YOU, C.PERSIST), 50),
+        Rule("no longer the assistant", (C.VOID, C.ROLE, C.ASSISTANT), 60),
+    ),
+}  # fmt: skip
+"""By reason. The first that fits is the one that is told."""
+
+_MASKS: Final[tuple[tuple[Reason, Rule, tuple[int, ...]], ...]] = tuple(
+    (reason, rule, tuple(group.value for group in rule.groups)) for reason, rules in RULES.items() for rule in rules
+)
 _NEGATIVE: Final = (C.NOT | C.WITHOUT).value
 
 
-def match_rule(hits: Hits) -> Rule | None:
+def match_rule(hits: Hits) -> Suspicion | None:
     """The first rule that one sentence of the text fits. Linear in the number of hits."""
-    possible: list[tuple[Rule, tuple[int, ...]]] = []
-    for rule, masks in _MASKS:
+    possible: list[tuple[Reason, Rule, tuple[int, ...]]] = []
+    for reason, rule, masks in _MASKS:
         for mask in masks:
             if not hits.bits & mask:
                 break
         else:
-            possible.append((rule, masks))
-    if not possible:
-        return None
-    sentences = hits.sentences()
-    for rule, masks in possible:
-        if any(_fits(rule, masks, sentence) for sentence in sentences):
-            return rule
+            possible.append((reason, rule, masks))
+    if possible:
+        sentences = hits.sentences()
+        for reason, rule, masks in possible:
+            if any(_fits(rule, masks, sentence) for sentence in sentences):
+                return Suspicion(reason, rule.name)
     return None
 
 

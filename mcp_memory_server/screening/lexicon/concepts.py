@@ -17,6 +17,8 @@ class Concept(IntFlag):
     ALL = auto()
     RULES = auto()
     """Instructions, rules, guidelines, policies, restrictions."""
+    INSTRUCTIONS = auto()
+    """What a model is given rather than a club or a house: instructions, directives, a prompt."""
     VOID = auto()
     """No longer valid: *were a test*, *no longer apply*."""
     NEW = auto()
@@ -34,15 +36,27 @@ class Concept(IntFlag):
     TELL = auto()
     """To let somebody know. In English not as a participle: *wants to be told* is a wish."""
     NOTICE = auto()
-    """To become aware of something: see, notice, find out."""
+    """To become aware against somebody's will: notice, find out."""
+    KNOW = auto()
+    DENY = auto()
+    TRIGGER = auto()
+    """The moment of being read: *when you read this*, *once this is loaded*."""
+    COMPLY = auto()
+    """*All requests*, *any command*: what an attack wants granted."""
+    HISTORY = auto()
+    """The course of a conversation, beside a word for one."""
     NOTE = auto()
     """This text itself: a note, memory, instruction, message."""
+    SELF = auto()
+    """This very note as something to obey: *this note*, *this memory*."""
     SECRETLY = auto()
+    HIDE = auto()
     FROM_USER = auto()
     """*From the user*, as in hiding something from them."""
     SEND = auto()
     LEAK = auto()
     """Verbs that nobody uses of their own affairs: leak, exfiltrate."""
+    DISCLOSE = auto()
     SENSITIVE = auto()
     """What must never leave: passwords, keys, the environment."""
     DATA = auto()
