@@ -15,12 +15,13 @@ from typing import Final
 import click
 
 from .flags import setting_flags
-from .streams import open_closed, output_fault, use_utf8
+from .streams import leave, open_closed, output_fault, use_utf8
 
 _SERVING: Final = {"serve": ("serving", "Serve MCP over standard input and output; also what no command does.")}
 _MEMORIES: Final = {
     "block": ("reading", "Print the block that a host puts into the prompt."),
     "recall": ("reading", "Show the facts that answer a question best."),
+    "search": ("reading", "Search with every option, and see why each record was found."),
     "list": ("reading", "Show every record held at your scopes."),
     "history": ("reading", "Show every version of one fact."),
     "remember": ("writing", "State a fact, as a person."),
@@ -116,4 +117,4 @@ def main() -> None:
         status = 1
     except click.Abort:
         status = 128 + signal.SIGINT
-    sys.exit(status)
+    leave(status)

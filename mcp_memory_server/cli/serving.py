@@ -51,20 +51,21 @@ def demo_command(ctx: click.Context) -> None:
     view = best_view()
     shown: list[dict[str, str]] = []
 
-    async def play() -> None:
+    async def play() -> bool:
+        """Whether anybody read it to the end. It is played to the end all the same, so that its server ends well."""
+        is_read = True
         async with aclosing(scenes()) as played:
             async for scene in played:
                 if as_json:
                     shown.append(asdict(scene))
-                else:
-                    view(scene)
+                elif is_read:
+                    try:
+                        view(scene)
+                    except (BrokenPipeError, SystemExit):  # the latter is rich's
+                        is_read = False
+        return is_read
 
-    try:
-        anyio.run(play)
-    except BaseExceptionGroup as group:
-        _, other = group.split(BrokenPipeError)
-        if other is not None:
-            raise
-        raise BrokenPipeError(errno.EPIPE, "nobody reads any more") from None
+    if not anyio.run(play):
+        raise BrokenPipeError(errno.EPIPE, "nobody reads any more")
     if as_json:
         click.echo(json.dumps({"scenes": shown}, ensure_ascii=False))

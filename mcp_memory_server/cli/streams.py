@@ -6,7 +6,9 @@ import errno
 import io
 import os
 import sys
-from typing import IO, Final, TextIO
+import threading
+from contextlib import suppress
+from typing import IO, Final, NoReturn, TextIO
 
 import click
 
@@ -47,6 +49,23 @@ def use_utf8(*streams: TextIO) -> None:
                 stream.reconfigure(errors="replace")
             else:
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace" if stream.writable() else "strict")
+
+
+def leave(status: int) -> NoReturn:
+    """End the process, with nothing left to be written.
+
+    Threads that nobody waits for may still be inside native code, such as an embedder's. One that comes back while
+    the interpreter is taken down is ended right there, and a library in C++ aborts the process at that.
+    """
+    if any(thread.daemon for thread in threading.enumerate()):
+        import logging  # noqa: PLC0415  # there, if anything was logged; else `--help` need not wait for it
+
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # nobody reads any more
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def or_stdin(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:

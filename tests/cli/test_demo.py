@@ -26,6 +26,19 @@ def test_the_demo_shows_every_promise_and_leaves_nothing_behind(tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_who_stops_reading_gets_no_traceback(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mcp_memory_server", "demo"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=environment(tmp_path, PYTHONUNBUFFERED="1"), stdout=pipe, stderr=pipe) as demo:
+        assert demo.stdout is not None
+        assert demo.stderr is not None
+        while b"A client attaches" not in demo.stdout.readline():
+            pass
+        demo.stdout.close()
+        assert demo.stderr.read() == b""
+        assert demo.wait(60) == 1
+
+
 @pytest.mark.parametrize("rich", ["with rich", "without rich"])
 def test_the_demo_is_readable_with_and_without_rich(tmp_path: Path, rich: str) -> None:
     hidden = "sys.modules['rich'] = sys.modules['rich.console'] = None\n" if rich == "without rich" else ""

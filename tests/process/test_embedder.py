@@ -3,6 +3,7 @@
 import json
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -112,6 +113,29 @@ def test_an_embedder_that_never_answers_holds_up_nobody(launch: Launch) -> None:
         server.close_input()
         assert server.wait() == 0
         assert time.monotonic() - began < 10  # the service's own limit is 20 seconds
+
+
+def test_a_command_ends_in_good_order_while_an_embedder_is_at_work(tmp_path: Path, minilm_folder: Path) -> None:
+    """Threads come back from native code, again and again, to an interpreter that is being taken down."""
+    probe = (
+        "import sys, threading\n"
+        "from mcp_memory_server.__main__ import main\n"
+        "from mcp_memory_server.embedding import open_embedder\n"
+        "embedder = open_embedder(sys.argv.pop())\n"
+        "running = threading.Barrier(5)\n"
+        "def embed():\n"
+        "    running.wait()\n"
+        "    while True:\n"
+        "        embedder.embed(['tea ' * 200] * 8, 'passage')\n"
+        "for _ in range(4):\n"
+        "    threading.Thread(target=embed, daemon=True).start()\n"
+        "running.wait()\n"
+        "main()\n"
+    )
+    command = [sys.executable, "-c", probe, "--version", f"onnx:{minilm_folder}"]
+    done = subprocess.run(command, env=environment(tmp_path), capture_output=True, timeout=HANG_S, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"mcp-memory-server ")
 
 
 def test_another_embedder_takes_over_a_filled_store_and_can_be_interrupted(
