@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -66,7 +67,9 @@ def test_a_bounded_run_of_the_fuzzer_finds_nothing(target: str, runs: int, tmp_p
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    assert f"Done {runs} runs" in done.stderr
+    done_runs = re.search(r"^Done (\d+) runs", done.stderr, re.MULTILINE)
+    assert done_runs is not None
+    assert int(done_runs[1]) >= runs  # more where it was slow: seeds are then run again before the first count
 
 
 @pytest.mark.parametrize("text", ["", "(a+)+$", "\\d{2,}|\U0001f600\ud83d", "[^\x7f]\u00e9"])
