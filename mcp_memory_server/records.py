@@ -30,6 +30,7 @@ Sensitivity = Literal["public", "internal", "secret"]
 Extraction = Literal["allow", "skip"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+OWNERS: Final[tuple[Owner, ...]] = get_args(Owner)
 
 
 def canonical_instant(value: object) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from mcp_memory_server.digest import Override
+from mcp_memory_server.providers.base import Hit
 from mcp_memory_server.records import MemoryRecord, visible_line
 
 from .columns import align
@@ -47,11 +48,37 @@ def versions_table(versions: Iterable[MemoryRecord], width: int | None) -> str:
             author_of(version.origin.author),
             version.origin.actor_ref or "",
             minute_of(version.updated_at),
-            "replaced" if version.superseded_by else "current",
+            minute_of(version.valid_from) if version.valid_from else "",
+            minute_of(version.valid_to) if version.valid_to else "",
+            _state_of(version),
         )
         for version in versions
     ]
-    return table(("VERSION", "FACT", "BY", "FOR", "WRITTEN", "STATE"), rows, width, flexible=1)
+    return table(("VERSION", "FACT", "BY", "FOR", "WRITTEN", "FROM", "UNTIL", "STATE"), rows, width, flexible=1)
+
+
+def _state_of(version: MemoryRecord) -> str:
+    if version.superseded_by is not None:
+        return "replaced" if version.superseded_by == version.id else "superseded"
+    return "current" if version.status == "active" else version.status
+
+
+def hits_table(hits: Iterable[Hit], width: int | None) -> str:
+    """One hit a line, best first, with its score and what made most of it."""
+    rows = [
+        (
+            f"{hit.score:.2f}",
+            max(hit.signals, key=lambda name: hit.signals[name]) if hit.score else "",
+            hit.record.key,
+            hit.record.text,
+            hit.record.scope,
+            author_of(hit.record.origin.author),
+            minute_of(hit.record.updated_at),
+            hit.record.id,
+        )
+        for hit in hits
+    ]
+    return table(("SCORE", "MOSTLY", "KEY", "FACT", "SCOPE", "BY", "WRITTEN", "ID"), rows, width, flexible=3)
 
 
 def author_of(author: str) -> str:

@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypedDict, Unpack
 
 import click
 
-from mcp_memory_server.errors import NotFound
-from mcp_memory_server.records import MemoryRecord, visible_line
-from mcp_memory_server.service import Offered, Reach
+from mcp_memory_server.errors import NotFound, echo
+from mcp_memory_server.records import KINDS, OWNERS, Kind, MemoryRecord, Owner, visible_line
+from mcp_memory_server.service import Offered, OfferOptions, Reach, SearchOptions
 
 from .columns import counted, terminal_width
-from .layout import PINNED, author_of, record_json, records_table, table, versions_table
+from .layout import PINNED, author_of, hits_table, record_json, records_table, table, versions_table
 from .session import Session, in_session, reach_flags
 from .streams import or_stdin
+
+
+class SearchFields(TypedDict, total=False):
+    """The options of `search`, by the names of `SearchOptions`."""
+
+    top_k: int
+    tags: Sequence[str]
+    kinds: Sequence[Kind]
+    owner: Sequence[Owner]
+    since: str | None
+    until: str | None
+    as_of: str | None
+    known_at: str | None
+    include_superseded: bool
+    include_quarantined: bool
+    include_archived: bool
+
+
+def _clock_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        click.option("--known-at", metavar="TIME", help="What was believed then, whatever was written after."),
+        click.option("--as-of", metavar="TIME", help="What was true then instead of now, ISO 8601 with a zone."),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command("block")
 @click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
+@_clock_options
 @in_session
-async def block_command(session: Session, query: str | None, turn_id: str | None, digest_id: str | None) -> None:
+async def block_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
     """Print the block that a host puts into the prompt.
 
     With a QUERY the facts are picked by relevance to it; `-` reads it from standard input, so that a prompt hook
     can pipe the prompt in.
     """
-    offered = await _offer(session, query, turn_id, digest_id)
+    offered = await _offer(session, query, options)
     block = session.service.block(offered)
     session.show({**_digest_json(offered), "block": block}, block)
 
@@ -37,26 +63,32 @@ async def block_command(session: Session, query: str | None, turn_id: str | None
 @click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
+@_clock_options
 @in_session
-async def recall_command(session: Session, query: str | None, turn_id: str | None, digest_id: str | None) -> None:
+async def recall_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
     """Show the facts that answer a question best.
 
     The same digest as a model gets, with ids and with the wider values that each fact overrides. `-` reads the
     QUERY from standard input.
     """
-    offered = await _offer(session, query, turn_id, digest_id)
+    offered = await _offer(session, query, options)
     session.show(_digest_json(offered), _digest_text(offered))
 
 
-async def _offer(session: Session, query: str | None, turn_id: str | None, digest_id: str | None) -> Offered:
+async def _offer(session: Session, query: str | None, options: OfferOptions) -> Offered:
     try:
-        return await session.service.offer(session.context, query, turn_id=turn_id, digest_id=digest_id)
+        return await session.service.offer(session.context, query, **options)
     except NotFound:
-        raise NotFound("digest", digest_id or "", "Leave --digest-id out for a current one.") from None
+        digest_id = options.get("digest_id") or ""
+        raise NotFound("digest", digest_id, "Leave --digest-id out for a current one.") from None
 
 
 def _digest_json(offered: Offered) -> dict[str, Any]:
-    shown = offered.digest.model_dump(mode="json") | {"journaled": offered.journaled}
+    shown: dict[str, Any] = offered.digest.model_dump(mode="json") | {"journaled": offered.journaled}
+    if why := offered.why():
+        shown["entries"] = [{**entry, "why": why[entry["id"]]} for entry in shown["entries"]]
+    if offered.withheld is not None:
+        shown["withheld"] = offered.withheld
     return shown | {"erased": offered.erased} if offered.erased else shown
 
 
@@ -75,6 +107,8 @@ def _digest_text(offered: Offered) -> str:
         notes.append(f"{counted(digest.omitted, 'more fact')} did not fit (--max-memories).")
     if digest.pinned_omitted:
         notes.append(f"{digest.pinned_omitted} of them pinned: more is pinned than the block holds.")
+    if offered.withheld:
+        notes.append(f"Above --max-sensitivity: {counted(offered.withheld, 'key')}.")
     if offered.erased:
         notes.append(f"Erased since it was first shown: {counted(offered.erased, 'fact')}.")
     if not rows:
@@ -84,16 +118,50 @@ def _digest_text(offered: Offered) -> str:
     return f"{shown}\n\n{' '.join(notes)}"
 
 
-@click.command("list")
-@click.option("--tag", help="Only records with this tag.")
+@click.command("search")
+@click.argument("query", required=False, callback=or_stdin)
+@click.option("--top-k", type=int, default=10, help="How many keys at most, 1 to 200; default: 10.")
+@click.option("--tag", "tags", multiple=True, help="Only with this tag; several times: with all of them.")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only of this kind, or one of several.")
+@click.option("--owner", multiple=True, type=click.Choice(OWNERS), help="Only of this owner, or one of several.")
+@click.option("--since", metavar="TIME", help="Only what was written at this time or later, ISO 8601 with a zone.")
+@click.option("--until", metavar="TIME", help="Only what was written before this time.")
+@click.option("--include-superseded", is_flag=True, help="Also facts that were replaced or have ended.")
+@click.option("--include-quarantined", is_flag=True, help="Also what waits for review.")
+@click.option("--include-archived", is_flag=True, help="Also what maintenance set aside.")
+@_clock_options
 @reach_flags
 @in_session
-async def list_command(session: Session, tag: str | None, reach: Reach) -> None:
+async def search_command(session: Session, query: str | None, reach: Reach, **options: Unpack[SearchFields]) -> None:
+    """Search with every option, and see why each record was found.
+
+    Unlike `recall` it resolves nothing: every scope's answer to a key comes. Without a QUERY everything that the
+    options let through. `-` reads the QUERY from standard input.
+    """
+    scopes = await session.service.scopes_within(session.context, reach)
+    hits = await session.service.search(session.person, SearchOptions(query, **options), scopes)
+    found = [{"record": record_json(hit.record), "score": hit.score, "signals": dict(hit.signals)} for hit in hits]
+    session.show({"hits": found}, hits_table(hits, terminal_width()) if hits else "Nothing was found.")
+
+
+@click.command("list")
+@click.option("--tag", help="Only records with this tag.")
+@_clock_options
+@reach_flags
+@in_session
+async def list_command(
+    session: Session, tag: str | None, reach: Reach, as_of: str | None, known_at: str | None
+) -> None:
     """Show every record held at your scopes.
 
     By default at those that apply to you here: every record there, also those that a narrower one overrides.
     """
-    held = await records_within(session, reach, tag)
+    if as_of or known_at:
+        scopes = await session.service.scopes_within(session.context, reach)
+        then = await session.service.everything_then(scopes, as_of, known_at)
+        held = [record for record in then if tag is None or tag in record.tags]
+    else:
+        held = await records_within(session, reach, tag)
     text = records_table(held, terminal_width()) if held else "Nothing is held there."
     session.show({"records": [record_json(record) for record in held]}, text)
 
@@ -120,9 +188,17 @@ async def history_command(session: Session, key: str | None, record_id: str | No
     Of several records with the KEY it is the narrowest one of your own; --scope names another.
     """
     record = await session.record(key, record_id, reach)
-    versions = await session.service.record_versions(session.context, record.id, (record.scope,))
-    heading = f"{record.key} at {record.scope}, id {visible_line(record.id)}"
+    scopes = await session.service.scopes_within(session.context, reach)
+    story = await session.service.history(session.context, id=record.id, scopes=scopes)
+    parts = {"versions": story.versions, "supersedes": story.supersedes, "superseded_by": story.superseded_by}
+    lines = [
+        f"{record.key} at {record.scope}, id {visible_line(record.id)}",
+        "",
+        versions_table(story.versions, terminal_width()),
+    ]
+    chain = [("Took the place of", story.supersedes), ("Its place was taken by", story.superseded_by)]
+    linked = [f"{words} {echo(other.key)}, id {other.id}." for words, others in chain for other in others]
     session.show(
-        {"versions": [record_json(version) for version in versions]},
-        f"{heading}\n\n{versions_table(versions, terminal_width())}",
+        {name: [record_json(version) for version in records] for name, records in parts.items()},
+        "\n".join([*lines, *([""] if linked else []), *linked]),
     )

@@ -7,7 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec
 
 import anyio
@@ -34,6 +34,11 @@ class Session:
     service: MemoryService
     context: RequestContext
     as_json: bool
+
+    @property
+    def person(self) -> RequestContext:
+        """The request as a person's at the console, whom no ceiling keeps anything from."""
+        return replace(self.context, max_sensitivity="secret")
 
     def show(self, document: Any, text: str) -> None:
         """Answer with the document or with the text, whichever was asked for."""

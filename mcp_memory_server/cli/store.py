@@ -41,6 +41,7 @@ def _stats_text(counts: Stats) -> str:
     lines = [
         f"{counted(counts.records, 'record')}, {counts.pinned} pinned, {superseded}",
         f"last write: {minute_of(counts.last_write) if counts.last_write else 'never'}",
+        f"last maintenance: {minute_of(counts.last_maintenance) if counts.last_maintenance else 'never'}",
     ]
     if counts.pending_erasures:
         lines.append(f"erasures that wait for another process: {counts.pending_erasures}")

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import click
 
 from mcp_memory_server.errors import echo
+from mcp_memory_server.providers.base import SENSITIVITIES
 from mcp_memory_server.records import visible_line
 from mcp_memory_server.service import Reach, Remembered, RememberOptions
 
@@ -19,6 +20,8 @@ from .streams import or_stdin
 def _fact_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--if-version", type=int, help="Only over this version of the key; 0: only where there is none."),
+        click.option("--sensitivity", type=click.Choice(SENSITIVITIES), help="Who may see it; default: as before."),
+        click.option("--supersedes", metavar="ID", help="A fact under another key that ends with this one."),
         click.option("--valid-to", metavar="TIME", help="When it stops being true."),
         click.option("--valid-from", metavar="TIME", help="When it begins to be true, ISO 8601 with a zone."),
         click.option("--tag", "tags", multiple=True, help="A short label; may be given several times."),

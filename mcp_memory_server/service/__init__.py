@@ -120,9 +120,11 @@ class MemoryService:
         """The digest for this turn; see `offer.offer` and `OfferRequest`."""
         return await offer(self._wiring, context, OfferRequest(query, **options))
 
-    async def search(self, context: RequestContext, options: SearchOptions) -> tuple[Hit, ...]:
+    async def search(
+        self, context: RequestContext, options: SearchOptions, scopes: Sequence[str] | None = None
+    ) -> tuple[Hit, ...]:
         """See `search.search`."""
-        return await search.search(self._wiring, context, options)
+        return await search.search(self._wiring, context, options, scopes)
 
     async def history(
         self,
@@ -187,6 +189,12 @@ class MemoryService:
     async def page(self, context: RequestContext, scope: str, after: PageCursor | None = None) -> Page:
         """See `browse.page`."""
         return await browse.page(self._wiring, context, scope, after)
+
+    async def everything_then(
+        self, scopes: Sequence[str], as_of: str | None, known_at: str | None
+    ) -> tuple[MemoryRecord, ...]:
+        """See `browse.everything_then`."""
+        return await browse.everything_then(self._wiring, scopes, as_of, known_at)
 
     def everything_at(self, scope: str) -> AsyncGenerator[MemoryRecord]:
         """See `browse.everything_at`."""

@@ -114,6 +114,22 @@ async def everything_at(wiring: Wiring, scope: str) -> AsyncGenerator[MemoryReco
         after = found.next_after
 
 
+async def everything_then(
+    wiring: Wiring, scopes: Sequence[str], as_of: str | None, known_at: str | None
+) -> tuple[MemoryRecord, ...]:
+    """What was true, or believed, at the scopes at another time (`Filter`), by scope and key; set aside or not.
+
+    For callers that have checked whom the scopes apply to.
+
+    Raises:
+        InvalidInput: a time that is none, or has no zone.
+    """
+    asked = replace(SET_ASIDE_TOO, as_of=as_of, known_at=known_at)
+    listing = await wiring.provider.list(ListRequest(tuple(scopes), filter=asked))
+    held = (record for record in listing.records if record.scope in scopes)
+    return tuple(sorted(held, key=lambda record: (scopes.index(record.scope), record.key)))
+
+
 async def stats(wiring: Wiring, context: RequestContext, scopes: Sequence[str] | None = None) -> Stats:
     """Counts at the scopes that apply to the request, or at those that an administrator names."""
     return await browsing(wiring).stats(tuple(scopes if scopes is not None else await wiring.resolver.resolve(context)))

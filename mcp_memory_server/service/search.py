@@ -60,10 +60,13 @@ def _in_order(hits: Sequence[Hit]) -> Sequence[Hit]:
     return [by_version[record.id, record.version] for record in below_cited([hit.record for hit in hits])]
 
 
-async def search(wiring: Wiring, context: RequestContext, options: SearchOptions) -> tuple[Hit, ...]:
+async def search(
+    wiring: Wiring, context: RequestContext, options: SearchOptions, scopes: Sequence[str] | None = None
+) -> tuple[Hit, ...]:
     """The records that answer best, best first, each with its score and the signals that make it up.
 
     Unlike a digest it resolves nothing: of one key every answer comes, at every scope. A pin brings nothing along.
+    `scopes` widens where a person at the console looks; by default it is what the request resolves to.
 
     Raises:
         InvalidInput: every option that is wrong.
@@ -71,7 +74,7 @@ async def search(wiring: Wiring, context: RequestContext, options: SearchOptions
     asked = _filter(wiring, context, options)
     if not 1 <= options.top_k <= MAX_MEMORIES_CEILING:
         raise InvalidInput.of("top_k", f"is {options.top_k}, outside 1 to {MAX_MEMORIES_CEILING}")
-    scopes = tuple(await wiring.resolver.resolve(context))
+    scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
     query = (options.query or "").strip()
     if query and can_search(wiring.provider):
         embedded = await wiring.embeddings.question(query)

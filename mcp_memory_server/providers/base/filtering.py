@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar, get_args
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
-from mcp_memory_server.records import KINDS, Kind, Owner, Sensitivity, canonical_instant, normal_tags
+from mcp_memory_server.records import KINDS, OWNERS, Kind, Owner, Sensitivity, canonical_instant, normal_tags
 
 T = TypeVar("T")
 
 SENSITIVITIES: Final[tuple[Sensitivity, ...]] = get_args(Sensitivity)
 """From what anybody may see to what few may."""
 
-_OWNERS: Final[tuple[Owner, ...]] = get_args(Owner)
 _CLOCKS: Final = ("at", "as_of", "known_at", "since", "until")
 
 
@@ -84,7 +83,7 @@ class Filter:
                 self._replace(name, lambda value, name=name: instant(name, value), problems)
         if self.tags:
             self._replace("tags", normal_tags, problems)
-        for name, known in (("kinds", KINDS), ("owners", _OWNERS)):
+        for name, known in (("kinds", KINDS), ("owners", OWNERS)):
             _check_known(name, getattr(self, name), known, problems)
         for name in ("max_sensitivity", "min_sensitivity"):
             value = getattr(self, name)

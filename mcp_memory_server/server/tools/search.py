@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 import mcp_types as types
 
 from mcp_memory_server.block import harmless_key, harmless_scope, harmless_text
 from mcp_memory_server.providers.base import Hit
-from mcp_memory_server.records import KINDS, MemoryRecord, Owner
+from mcp_memory_server.records import KINDS, OWNERS, MemoryRecord
 from mcp_memory_server.server.schemas import BOOLEAN, HISTORY, HITS, STRING, Schema, arguments, array
 from mcp_memory_server.service import History, MemoryService, SearchOptions
 from mcp_memory_server.service.why import reason_of_hit
@@ -20,7 +20,6 @@ from .served import ID, Call, ServedTool, text
 _READS: Final = types.ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-_OWNERS: Final[tuple[str, ...]] = get_args(Owner)
 
 
 def search_tools(service: MemoryService) -> Sequence[ServedTool]:
@@ -56,7 +55,7 @@ _SEARCH: Final = types.Tool(
             "since": {**STRING, "description": "Only those written at this time or later; ISO 8601 with a zone."},
             "until": {**STRING, "description": "Only those written before this time."},
             "kinds": _choices(KINDS, "Only memories of these kinds."),
-            "owner": _choices(_OWNERS, "Only memories owned by these."),
+            "owner": _choices(OWNERS, "Only memories owned by these."),
             "as_of": {**STRING, "description": "What was true then instead of now."},
             "known_at": {**STRING, "description": "What was remembered then, whatever came after."},
             "include_superseded": _flag("Also facts that were replaced or have ended; not together with as_of."),
