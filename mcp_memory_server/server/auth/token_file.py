@@ -1,0 +1,201 @@
+"""A file of tokens for a small team that has no identity provider: who may come in, and until when.
+
+A token is 256 random bits, so its plain SHA-256 tells nobody anything: slow hashes are for passwords, which people
+choose. The file holds hashes only; a token is seen once, when it is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, cast
+
+from mcp.server.auth.provider import AccessToken
+
+from mcp_memory_server.errors import ConfigurationError, InvalidInput, echo
+from mcp_memory_server.identity import Actor
+from mcp_memory_server.records import canonical_instant
+
+PREFIX: Final = "mms_"
+"""So that a token that got somewhere it should not be is recognised as one."""
+_HASH_CHARS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """One token: its name in the list, whom it stands for, and when it was made and ends."""
+
+    name: str
+    hash: str
+    actor: Actor
+    created_at: str
+    expires_at: str | None = None
+
+    def is_expired(self, now: str) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry as it stands in the file; absent values are left out."""
+        shown: dict[str, Any] = {"name": self.name, "hash": self.hash, "actor": self.actor.id}
+        if self.actor.tenant_id is not None:
+            shown["tenant"] = self.actor.tenant_id
+        if self.actor.roles:
+            shown["roles"] = sorted(self.actor.roles)
+        shown["created_at"] = self.created_at
+        if self.expires_at is not None:
+            shown["expires_at"] = self.expires_at
+        return shown
+
+
+def hash_of(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class TokenFile:
+    """The tokens in one file, read anew whenever the file is another one: revoking needs no restart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, int, int] | None = None
+        self._by_hash: dict[str, TokenEntry] = {}
+
+    @property
+    def path(self) -> Path:
+        return self._path
+
+    def entries(self) -> tuple[TokenEntry, ...]:
+        """All of them, in the order of the file; none where there is no file.
+
+        Raises:
+            ConfigurationError: the file cannot be read, or holds something else.
+        """
+        self._refresh()
+        return tuple(self._by_hash.values())
+
+    def find(self, token: str, now: str) -> TokenEntry | None:
+        """The entry of a token that lets somebody in now.
+
+        The lookup is by hash: how long it takes says nothing about any token.
+        """
+        self._refresh()
+        entry = self._by_hash.get(hash_of(token))
+        return None if entry is None or entry.is_expired(now) else entry
+
+    def add(self, name: str, actor: Actor, now: str, expires_at: str | None = None) -> str:
+        """Make a token and return it: nothing can show it again.
+
+        Raises:
+            InvalidInput: the name is blank or taken, or the token would have ended already.
+            ConfigurationError: the file cannot be read or written.
+        """
+        name = name.strip()
+        held = self.entries()
+        if not name:
+            raise InvalidInput.of("name", "is blank; name whose token it is, or for which machine")
+        if any(entry.name == name for entry in held):
+            raise InvalidInput.of("name", f"is taken: {echo(name)}; revoke that token first, or take another name")
+        if expires_at is not None and expires_at <= now:
+            raise InvalidInput.of("expires", f"({expires_at}) is in the past")
+        token = PREFIX + secrets.token_urlsafe(32)
+        self._write((*held, TokenEntry(name, hash_of(token), actor, now, expires_at)))
+        return token
+
+    def revoke(self, name: str) -> bool:
+        """Whether there was a token of that name; it lets nobody in from now on."""
+        held = self.entries()
+        kept = tuple(entry for entry in held if entry.name != name)
+        if len(kept) == len(held):
+            return False
+        self._write(kept)
+        return True
+
+    def _refresh(self) -> None:
+        try:
+            status = os.stat(self._path)
+        except FileNotFoundError:
+            self._seen, self._by_hash = None, {}
+            return
+        except OSError as error:
+            raise self._unreadable(error.strerror or str(error)) from None
+        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if seen != self._seen:
+            self._by_hash = {entry.hash: entry for entry in self._read()}
+            self._seen = seen
+
+    def _read(self) -> list[TokenEntry]:
+        try:
+            document: object = json.loads(self._path.read_text("utf-8"))
+            listed = cast("Mapping[str, object]", document)["tokens"] if isinstance(document, dict) else None
+            if not isinstance(listed, list):
+                raise TypeError("has no list of tokens")
+            return [_entry_of(cast("Mapping[str, Any]", fields)) for fields in cast("list[object]", listed)]
+        except OSError as error:
+            raise self._unreadable(error.strerror or str(error)) from None
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise self._unreadable("it is not what `mcp-memory-server token add` writes") from None
+
+    def _unreadable(self, reason: str) -> ConfigurationError:
+        return ConfigurationError(f"The token file {self._path} cannot be used: {reason}. Nobody is let in by it.")
+
+    def _write(self, entries: tuple[TokenEntry, ...]) -> None:
+        """Put a new file in the place of the old one: a reader sees either, and a crash leaves one of them."""
+        text = json.dumps({"tokens": [entry.as_json() for entry in entries]}, ensure_ascii=False, indent=1)
+        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, self._path)
+        except OSError as error:
+            raise ConfigurationError(
+                f"The token file {self._path} cannot be written: {error.strerror or error}. Nothing was changed."
+            ) from None
+        self._seen = None
+
+
+def _entry_of(fields: Mapping[str, Any]) -> TokenEntry:
+    expires_at, tenant = fields.get("expires_at"), fields.get("tenant")
+    if len(fields["hash"]) != _HASH_CHARS:
+        raise ValueError("no hash")
+    return TokenEntry(
+        name=str(fields["name"]),
+        hash=str(fields["hash"]),
+        actor=Actor(str(fields["actor"]), None if tenant is None else str(tenant), frozenset(fields.get("roles", ()))),
+        created_at=canonical_instant(fields["created_at"]),
+        expires_at=None if expires_at is None else canonical_instant(expires_at),
+    )
+
+
+class TokenFileVerifier:
+    """Lets in whoever presents a token of the file. `issuer` is this server itself."""
+
+    def __init__(self, tokens: TokenFile, issuer: str) -> None:
+        self._tokens = tokens
+        self._issuer = issuer
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        # The file is read in the loop: it is small, and read only when it is another one than last time.
+        entry = self._tokens.find(token, canonical_instant(datetime.now(UTC)))
+        if entry is None:
+            return None
+        actor = entry.actor
+        claims: dict[str, Any] = {"iss": self._issuer, "sub": actor.id, "roles": sorted(actor.roles)}
+        if actor.tenant_id is not None:
+            claims["tenant"] = actor.tenant_id
+        return AccessToken(
+            token=token,
+            client_id=entry.name,
+            scopes=[],
+            resource=self._issuer,
+            subject=actor.id,
+            claims=claims,
+        )
