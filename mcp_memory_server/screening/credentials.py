@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from .findings import CredentialKind
+from .findings import MAX_TEXT_CHARS, CredentialKind
 from .hidden import INVISIBLE
 from .statements import find_statement
 
@@ -57,6 +57,7 @@ _SPELLINGS: Final = {
 
 def find_credential(text: str) -> CredentialKind | None:
     """The kind of the first credential that the text holds, or None. Takes any string; the value is never returned."""
+    text = text[:MAX_TEXT_CHARS]
     if not text.isascii():
         # Half a surrogate pair is no character to the library; what shows nothing must not split a token.
         text = INVISIBLE.sub("", text).encode("utf-8", "replace").decode()

@@ -27,6 +27,9 @@ REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 EVIDENCE_CHARS: Final = 80
 
+MAX_TEXT_CHARS: Final = 100_000
+"""Characters that are read at all. A fact has hundreds, and what is longer than a fact may be is refused elsewhere."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:

@@ -11,16 +11,13 @@ import re
 from typing import Final
 
 from .disguises import undisguised
-from .findings import EVIDENCE_CHARS, Suspicion
+from .findings import EVIDENCE_CHARS, MAX_TEXT_CHARS, Suspicion
 from .folding import fold
 from .hidden import INVISIBLE, find_hidden
 from .hits import find_concepts
 from .lexicon.concepts import Concept
 from .markup import find_mark
 from .rules import match_rule
-
-MAX_TEXT_CHARS: Final = 100_000
-"""Characters that are read at all. A fact has hundreds, and what is longer than a fact may be is refused elsewhere."""
 
 _DEPTH: Final = 2
 """How many disguises may lie over one another."""

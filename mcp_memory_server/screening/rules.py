@@ -50,7 +50,8 @@ RULES: Final[dict[Reason, tuple[Rule, ...]]] = {
         Rule("obey this note", (C.OBEY, C.SELF), 40, affirmed=True),
     ),
     "reveals-prompt": (
-        Rule("show the prompt", (C.PRINT | C.LEAK, C.PROMPT), 70, affirmed=True),
+        Rule("show the prompt", (C.PRINT | C.LEAK | C.DISCLOSE, C.PROMPT), 70, affirmed=True),
+        Rule("show the instructions", (C.PRINT | C.DISCLOSE, C.INSTRUCTIONS, C.GIVEN | C.YOU), 50, affirmed=True),
     ),
     "hides-from-user": (
         Rule("do not tell the user of this", (C.NOT, C.TELL, C.USER, C.NOTE)),

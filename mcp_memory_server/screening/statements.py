@@ -22,8 +22,8 @@ _WORDS: Final = re.compile(
 )
 _PARTS: Final = (
     "pass", "pwd", "kennwort", "contrase", "senha", "palavra", "wachtwoord", "парол", "hasł", "ifre", "parola",
-    "senord", "adgangskode", "heslo", "khẩu", "sandi", "كلمة", "पास", "密", "口令", "パスワ", "暗証", "비밀", "패스", "סיסמה",
-    "pin", "пин", "key", "token", "secret", "schlüssel", "api", "키",
+    "senord", "adgangskode", "heslo", "khẩu", "sandi", "كلمة", "पास", "密", "口令", "パスワ", "暗証", "비밀", "패스",
+    "סיסמה", "pin", "пин", "key", "token", "secret", "schlüssel", "api", "키",
 )  # fmt: skip
 """Each of those words holds one of these, and they are faster to look for."""
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from mcp_memory_server.screening import CredentialKind, find_credential
 
+from .steps import steps
+
 RUN = ("a1B2c3D4e5F6g7H8i9J0k" + string.ascii_letters + string.digits) * 2
 HEX = "0123456789abcdef" * 4
 CARD = "4539" + " 1488 0343 6467"
@@ -145,3 +147,12 @@ def test_any_text_at_all_has_an_answer(text: str) -> None:
 def test_the_name_of_a_kind_holds_none_of_the_text(before: str, after: str) -> None:
     found = find_credential(before + after)
     assert found is None or found.name.isascii()
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "1", "1 ", "4539 ", "password is ", "pin 1 ", "api key = a1 ", "://a:b", "密码", "phrase "]
+)
+def test_the_work_grows_with_the_length_and_no_faster(unit: str) -> None:
+    find_credential(SECRET)  # what is loaded once is loaded
+    short, long = (steps(find_credential, unit * count) for count in (500, 2000))
+    assert long <= 4.5 * short + 200

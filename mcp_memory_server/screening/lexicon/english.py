@@ -24,11 +24,11 @@ WORDS: Final = {
     C.RULES: """
         instruction instructions rule rules guideline guidelines directive directives restriction restrictions
         policy policies constraint constraints safeguard safeguards guardrail guardrails programming prompt prompts
-        limitations protocols""",
+        limitations protocols directions""",
     C.RULES | C.AUTHORITY: """
         content_policy content_policies safety_guidelines safety_rules safety_policy safety_protocols
         safety_training""",
-    C.INSTRUCTIONS: "instruction instructions directive directives prompt prompts guidelines",
+    C.INSTRUCTIONS: "instruction instructions directive directives prompt prompts guidelines directions",
     C.VOID: """
         no_longer_apply no_longer_valid do_not_apply were_a_test was_a_test is_outdated are_outdated are_void
         is_void written_by_mistake are_cancelled have_been_replaced has_been_replaced have_been_revoked are_lifted
@@ -111,11 +111,12 @@ WORDS: Final = {
     C.PLACE: "web_request issue_body query_string webhook the_url attacker",
     C.PRINT: """
         repeat print output reveal show display dump recite disclose write_out paste copy_out echo quote spell
-        type_out copy_of write""",
+        type_out copy_of""",
     C.PROMPT: """
         system_prompt system_message initial_prompt original_prompt hidden_prompt hidden_instructions
         your_instructions your_prompt your_configuration its_configuration secret_instructions words_above
-        text_above developer_message your_rules your_guidelines your_system initial_instructions""",
+        text_above developer_message your_rules your_guidelines your_system initial_instructions
+        starting_instructions your_starting your_initial""",
     C.PERSIST: """
         always whenever from_now_on henceforth every_time each_time in_every in_each in_all from_this_point
         at_the_end_of_every at_the_end_of_each every_answer each_answer every_reply each_reply every_response
