@@ -27,6 +27,8 @@ async def complete(
     elif argument.name in ("id", "query"):
         entries = (await service.peek(context, MAX_MEMORIES_CEILING)).entries
         candidates = [entry.id if argument.name == "id" else entry.key for entry in entries]
+    elif argument.name == "label":
+        candidates = [block.key for block in await service.kinds.blocks.all(context)]
     typed = argument.value.casefold()
     matching = [value for value in candidates if value.casefold().startswith(typed)]
     return types.Completion(values=matching[:_MOST], total=len(matching), has_more=len(matching) > _MOST)

@@ -12,7 +12,19 @@ from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.service import MemoryService
 
 from .tools import digest_json
-from .uris import BLOCK, DIGEST, RECORDS, SCOPES, STATS, Address, page_cursor, parse, require_known_variables, scope_uri
+from .uris import (
+    BLOCK,
+    DIGEST,
+    RECORDS,
+    SCOPES,
+    STATS,
+    WORKING,
+    Address,
+    page_cursor,
+    parse,
+    require_known_variables,
+    scope_uri,
+)
 
 _TEXT: Final = "text/plain"
 _JSON: Final = "application/json"
@@ -80,6 +92,14 @@ TEMPLATES: Final = (
         mime_type=_JSON,
         annotations=_FOR_PEOPLE,
     ),
+    types.ResourceTemplate(
+        uri_template=WORKING + "{label}",
+        name="memory-working-block",
+        title="One working block",
+        description="The value of a working block, as it stands in the memory block.",
+        mime_type=_TEXT,
+        annotations=_FOR_MODELS,
+    ),
 )
 
 
@@ -133,6 +153,11 @@ async def _scope(service: MemoryService, context: RequestContext, address: Addre
     return _dump(shown), _JSON
 
 
+async def _working(service: MemoryService, context: RequestContext, address: Address) -> _Read:
+    block = (await service.kinds.blocks.find(context, address.name)).working
+    return block.value if block else "", _TEXT
+
+
 async def _stats(service: MemoryService, context: RequestContext, _: Address) -> _Read:
     stats = await service.stats(context)
     held = {count.scope: count.records for count in stats.by_scope}
@@ -159,6 +184,7 @@ _READERS: Final[dict[str, Callable[[MemoryService, RequestContext, Address], Awa
     DIGEST: _digest,
     RECORDS: _record,
     SCOPES: _scope,
+    WORKING: _working,
     STATS: _stats,
 }
 

@@ -65,6 +65,14 @@ REMEMBERED: Final = record_of(
     ("status", "record", "overrides", "similar_keys"),
 )
 
+WRITTEN: Final = record_of(
+    {
+        "status": {"type": "string", "enum": ["stored", "replaced", "unchanged"]},
+        "record": {"type": "object"},
+    },
+    ("status", "record"),
+)
+
 DIGEST: Final = record_of(
     {
         "digest_id": STRING,

@@ -14,6 +14,7 @@ DIGEST: Final = "memory://digest"
 STATS: Final = "memory://stats"
 RECORDS: Final = "memory://records/"
 SCOPES: Final = "memory://scopes/"
+WORKING: Final = "memory://working/"
 
 _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
     BLOCK: ("query", "as_of", "known_at"),
@@ -21,6 +22,7 @@ _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
     STATS: (),
     RECORDS: (),
     SCOPES: ("after", "after_id"),
+    WORKING: (),
 }
 """What may follow the question mark of each address."""
 
@@ -44,7 +46,7 @@ def parse(uri: str) -> Address:
     """
     path, _, query = uri.partition("?")
     variables = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
-    for head in (RECORDS, SCOPES):
+    for head in (RECORDS, SCOPES, WORKING):
         if path.startswith(head) and len(path) > len(head):
             return Address(head, unquote(path.removeprefix(head)), variables)
     if path in (BLOCK, DIGEST, STATS):

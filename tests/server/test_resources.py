@@ -30,6 +30,7 @@ async def test_static_resources_are_listed_and_the_others_are_templates(
         "memory://digest{?query,as_of,known_at}",
         "memory://records/{id}",
         "memory://scopes/{scope}",
+        "memory://working/{label}",
     ]
     assert all(place.title and place.description and place.mime_type for place in (*resources, *templates))
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jsonschema
@@ -10,6 +10,7 @@ import mcp_types as types
 import pytest
 
 from mcp_memory_server.server import INSTRUCTIONS
+from mcp_memory_server.server.tools import TOOLSETS
 from mcp_memory_server.service import MemoryService
 
 from .conftest import Connect
@@ -19,8 +20,10 @@ PROJECTS = pytest.mark.parametrize("project", [None, "shop"])
 FORBIDDEN = {"$ref", "$defs", "definitions", "anyOf", "oneOf", "allOf", "not", "if", "nullable", "const"}
 
 
-async def _tools(connect: Connect, service: MemoryService, project: str | None) -> list[types.Tool]:
-    async with connect(service, project=project) as client:
+async def _tools(
+    connect: Connect, service: MemoryService, project: str | None, toolsets: Sequence[str] = ()
+) -> list[types.Tool]:
+    async with connect(service, project=project, toolsets=toolsets) as client:
         return (await client.list_tools()).tools
 
 
@@ -36,12 +39,12 @@ def _subschemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 async def test_every_subschema_has_one_plain_type_and_nothing_that_clients_reject(
     connect: Connect, service: MemoryService, project: str | None
 ) -> None:
-    for tool in await _tools(connect, service, project):
+    for tool in await _tools(connect, service, project, tuple(TOOLSETS)):
         for schema in (tool.input_schema, tool.output_schema or {}):
             jsonschema.Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
             for subschema in _subschemas(schema):
-                assert subschema["type"] in {"object", "array", "string", "integer", "boolean"}
+                assert subschema["type"] in {"object", "array", "string", "integer", "number", "boolean"}
                 assert ("items" in subschema) == (subschema["type"] == "array")
                 assert not FORBIDDEN & subschema.keys()
 
@@ -50,7 +53,7 @@ async def test_every_subschema_has_one_plain_type_and_nothing_that_clients_rejec
 async def test_unknown_arguments_are_excluded_by_the_schema_and_every_argument_is_described(
     connect: Connect, service: MemoryService, project: str | None
 ) -> None:
-    for tool in await _tools(connect, service, project):
+    for tool in await _tools(connect, service, project, tuple(TOOLSETS)):
         assert tool.input_schema["additionalProperties"] is False
         assert all(argument["description"] for argument in tool.input_schema["properties"].values())
 
@@ -71,7 +74,9 @@ async def test_every_tool_has_a_title_a_description_and_all_four_hints(
         "forget": (False, True, True, False),
         "check_tool_schema": (True, False, True, False),
     }
-    for tool in await _tools(connect, service, project):
+    for tool in await _tools(connect, service, project, tuple(TOOLSETS)):
+        assert tool.annotations is not None
+        assert None not in tool.annotations.model_dump(exclude={"title"}).values()
         assert re.fullmatch("[a-z_]{1,40}", tool.name)
         assert tool.title
         assert len(tool.description or "") > 100

@@ -15,6 +15,7 @@ from mcp_memory_server.server.identity import Ctx
 from mcp_memory_server.service import MemoryService
 
 from .forget import forget_tool
+from .kinds import kinds_tools
 from .recall import digest_json, recall_tool
 from .remember import remember_tool
 from .schema_check import check_tool
@@ -23,7 +24,10 @@ from .served import Call, ServedTool
 
 __all__ = ["TOOLSETS", "ServedTool", "call_tool", "digest_json", "served_tools"]
 
-TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {"search": search_tools}
+TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {
+    "search": search_tools,
+    "kinds": kinds_tools,
+}
 """Further tools by the name under which an operator switches them on; each gives what the provider allows."""
 
 
