@@ -26,6 +26,9 @@ class Form:
     episode: Episode | None = None
     working: WorkingBlock | None = None
     insight: Insight | None = None
+    subject: str | None = None
+    predicate: str | None = None
+    object: str | None = None
 
     def max_chars(self, max_fact_chars: int) -> int:
         """How long the text may be: where it follows from parts, these have limits of their own."""

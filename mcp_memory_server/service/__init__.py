@@ -19,6 +19,7 @@ from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .journal import Journal, Retention
 from .kinds import Kinds
+from .knowledge import Knowledge
 from .offer import Offered, OfferOptions, OfferRequest, offer, peek, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
@@ -31,6 +32,7 @@ __all__ = [
     "Forgot",
     "History",
     "Kinds",
+    "Knowledge",
     "Limits",
     "MemoryService",
     "OfferOptions",
@@ -100,6 +102,11 @@ class MemoryService:
     def kinds(self) -> Kinds:
         """Working blocks, rules, insights, episodes and notes."""
         return Kinds.over(self._wiring)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """Triples, and the entities that they are about."""
+        return Knowledge(self._wiring)
 
     @property
     def limits(self) -> Limits:

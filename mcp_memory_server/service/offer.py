@@ -27,6 +27,7 @@ from mcp_memory_server.providers.base import (
 from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .citations import with_cited
+from .expansion import one_hop
 from .why import reasons
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
@@ -57,7 +58,8 @@ class Offered:
 class OfferRequest:
     """What a turn asks for. `turn_id` makes asking again repeat the answer; `digest_id` asks for one of before.
 
-    `as_of` asks what was true then, `known_at` what was believed then (`Filter`): instants with a zone.
+    `as_of` asks what was true then, `known_at` what was believed then (`Filter`): instants with a zone. `expand`
+    lets what else is known about the entities of the facts found take the places that they leave (`expansion`).
     """
 
     query: str | None = None
@@ -66,6 +68,7 @@ class OfferRequest:
     digest_id: str | None = None
     as_of: str | None = None
     known_at: str | None = None
+    expand: bool = False
 
 
 class OfferOptions(TypedDict, total=False):
@@ -76,6 +79,7 @@ class OfferOptions(TypedDict, total=False):
     digest_id: str | None
     as_of: str | None
     known_at: str | None
+    expand: bool
 
 
 async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) -> Offered:
@@ -105,7 +109,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
 
     scopes = tuple(await wiring.resolver.resolve(context))
     query = (request.query or "").strip()
-    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, now, asked))
+    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand))
     digest = digest.model_copy(update={"digest_id": wiring.new_id()})
     offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked))
     entry = partial(_journal_entry, context, digest, request.turn_id, now)
@@ -138,6 +142,7 @@ class _Asked:
     limit: int
     now: str
     filter: Filter
+    expand: bool = False
 
 
 async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping[str, int]]:
@@ -148,6 +153,8 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping
         embedded = await wiring.embeddings.question(asked.query)
         request = SearchRequest(scopes, asked.query, limit, asked.now, embedded, filter=asked.filter)
         hits = [hit.record for hit in await provider.search(request)]
+        if asked.expand:
+            hits += await one_hop(provider, scopes, asked.filter, hits)
         found = await with_cited(provider, scopes, asked.filter, hits)
         digest = resolve_digest(found, scopes, limit, ranked=True)
         if wiring.embeddings.configured:

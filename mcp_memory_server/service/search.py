@@ -13,6 +13,7 @@ from mcp_memory_server.providers.base import SET_ASIDE_TOO, Filter, Hit, ListReq
 from mcp_memory_server.records import Kind, MemoryRecord, Owner
 
 from .browse import find, record_versions
+from .expansion import one_hop
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
 # A chain of records that supersede each other is followed this far in each direction.
@@ -24,7 +25,8 @@ class SearchOptions:
     """What to look for, and among what; see `Filter` for what each option leaves out.
 
     Without a `query` everything that the options let through comes, in digest order. `top_k` counts keys: records
-    that answer one key come together. Times take any offset and must have one.
+    that answer one key come together. Times take any offset and must have one. With `expand` what else is known about
+    the entities of the records found follows them, beyond `top_k`, with the signal `expanded`.
     """
 
     query: str | None = None
@@ -39,6 +41,7 @@ class SearchOptions:
     include_superseded: bool = False
     include_quarantined: bool = False
     include_archived: bool = False
+    expand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,11 @@ async def search(
         found = [Hit(record, 0.0) for record in listing.records]
     held = _in_order([hit for hit in found if hit.record.scope in scopes and not is_spent(hit.record)])
     keys = tuple(dict.fromkeys(hit.record.key for hit in held))[: options.top_k]
-    return tuple(hit for hit in held if hit.record.key in keys)
+    direct = tuple(hit for hit in held if hit.record.key in keys)
+    if not options.expand:
+        return direct
+    further = await one_hop(wiring.provider, scopes, asked, [hit.record for hit in direct])
+    return direct + tuple(Hit(record, 0.0, {"expanded": 1.0}) for record in further if record.scope in scopes)
 
 
 def _filter(wiring: Wiring, context: RequestContext, options: SearchOptions) -> Filter:
