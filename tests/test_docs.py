@@ -89,6 +89,17 @@ def test_the_example_of_the_readme_runs(tmp_path: Path) -> None:
     assert "- [actor:ann] time-zone: Ann works from Lyon." in done.stdout, done.stderr
 
 
+def test_the_example_of_selective_recall_runs(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.+?)```", page, re.DOTALL)
+    assert code is not None
+    done = subprocess.run(
+        [sys.executable, "-c", code[1]], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert "- [actor:ann] release list: Tag, changelog, wheel." in done.stdout, done.stderr
+    assert done.stdout.endswith("</memory>\nnothing new\n")
+
+
 def test_all_versions_are_one() -> None:
     manifest = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
