@@ -34,6 +34,11 @@ class Rule:
 _WHOSE: Final = C.PRIOR | C.YOU | C.AUTHORITY | C.ALL | C.GIVEN
 """Whose rules: a person ignores a rule of the house, an attack the rules of the model."""
 
+_FORBIDDEN: Final = C.RULES | C.CONFIRM | C.DISCLOSE | C.SEND | C.IGNORE | C.HARM
+"""What somebody without authority would not get from the model."""
+
+_COVETED: Final = C.SENSITIVE | C.PROMPT | C.COMPLY | C.ASSISTANT
+
 _DEED: Final = C.MUST | C.SEND | C.PRINT | C.OBEY
 
 RULES: Final[dict[Reason, tuple[Rule, ...]]] = {
@@ -51,7 +56,7 @@ RULES: Final[dict[Reason, tuple[Rule, ...]]] = {
     ),
     "reveals-prompt": (
         Rule("show the prompt", (C.PRINT | C.LEAK | C.DISCLOSE, C.PROMPT), 70, affirmed=True),
-        Rule("show the instructions", (C.PRINT | C.DISCLOSE, C.INSTRUCTIONS, C.GIVEN | C.YOU), 50, affirmed=True),
+        Rule("show the instructions", (C.PRINT | C.DISCLOSE, C.INSTRUCTIONS, C.GIVEN), 50, affirmed=True),
     ),
     "hides-from-user": (
         Rule("do not tell the user of this", (C.NOT, C.TELL, C.USER, C.NOTE)),
@@ -87,9 +92,9 @@ RULES: Final[dict[Reason, tuple[Rule, ...]]] = {
         Rule("skip the checks", (C.IGNORE, C.CONFIRM, C.AUTHORITY | C.AUTHORISED | C.YOU), 100),
         Rule("grant all requests", (C.COMPLY, C.WITHOUT, C.CONFIRM), 60),
         Rule("permission granted", (C.AUTHORISED, C.CONFIRM, C.ALL | C.YOU | C.ASSISTANT), 100),
-        Rule("an authority allows it", (C.AUTHORISED, C.AUTHORITY, C.YOU), 100),
+        Rule("an authority allows it", (C.AUTHORISED, C.AUTHORITY, C.YOU, _FORBIDDEN), 100),
         Rule("an authority frees it", (C.AUTHORISED, C.AUTHORITY, C.ASSISTANT, C.RULES | C.SEND), 100),
-        Rule("an authority demands it", (C.AUTHORITY, C.YOU, C.MUST, C.OBEY | C.PRINT | C.SEND), 100),
+        Rule("an authority demands it", (C.AUTHORITY, C.YOU, C.MUST, C.OBEY | C.PRINT, _COVETED), 100),
     ),
     "impersonates-system": (
         Rule("a heading of the system", (C.LABEL, C.MUST | C.YOU | C.ASSISTANT | C.IGNORE), 120),

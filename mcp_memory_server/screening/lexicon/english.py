@@ -8,8 +8,8 @@ WORDS: Final = {
     C.IGNORE: """
         ignore ignoring disregard disregarding forget forgetting override overriding bypass bypassing discard
         neglect circumvent skip unlearn overwrite set_aside put_aside pay_no_attention pay_no_heed take_no_notice
-        stop_following stop_obeying no_longer_follow no_longer_obey drop do_away_with break abandon reject
-        stop_applying let_go_of aside replace_your""",
+        stop_following stop_obeying no_longer_follow no_longer_obey drop do_away_with abandon reject stop_applying
+        let_go_of aside replace_your""",
     C.OBEY: """
         follow following obey obeying comply adhere respect abide honor honour listen pay_attention respecting apply""",
     C.PRIOR: """
@@ -42,8 +42,8 @@ WORDS: Final = {
         outrank prevails over_everything above_everything only_instructions only_rules only_guidance that_count
         that_counts""",
     C.AUTHORITY: """
-        system systems developer developers admin administrator root openai anthropic google microsoft creator
-        creators safety security_team""",
+        system systems developer developers admin administrator root openai anthropic creator creators safety
+        security_team""",
     C.AUTHORITY | C.AUTHORISED: """
         as_your_developer as_your_creator as_your_administrator as_your_admin as_your_owner as_your_maker""",
     C.YOU: "you your yours yourself you're you'll thy",
