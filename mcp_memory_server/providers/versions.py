@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem, echo
-from mcp_memory_server.records import Kind, MemoryRecord, active_lane, lane_of
+from mcp_memory_server.records import Kind, MemoryRecord, active_lane, check_validity, lane_of
 
 from .base import JournaledDigest, RestoreRequest, ReviseRequest, SettleRequest, VectorsWrite, WriteRequest, Written
 
@@ -100,8 +100,7 @@ def superseded(old: MemoryRecord | None, by: MemoryRecord) -> MemoryRecord:
     """
     if old is None or old.status != "active" or old.scope != by.scope:
         raise InvalidInput.of("supersedes", f"names no active record at {by.scope}: {echo(by.supersedes)}")
-    ends = min(filter(None, (old.valid_to, by.updated_at)))
-    closing = {"valid_to": max(filter(None, (old.valid_from, ends))), "superseded_by": by.id}
+    closing = {"valid_to": _ended(old, by.updated_at), "superseded_by": by.id}
     return old.model_copy(update=closing | {"version": old.version + 1, "updated_at": by.updated_at})
 
 
@@ -174,8 +173,13 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
 
 def closed(record: MemoryRecord, replaced_at: str) -> MemoryRecord:
     """A version as history shows it: superseded, and true no longer than until it was replaced."""
-    ends = replaced_at if record.valid_to is None else min(record.valid_to, replaced_at)
-    return record.model_copy(update={"superseded_by": record.id, "valid_to": ends})
+    return record.model_copy(update={"superseded_by": record.id, "valid_to": _ended(record, replaced_at)})
+
+
+def _ended(record: MemoryRecord, at: str) -> str:
+    """When a fact that is over at that instant ended; one that was to begin later has ended as it began."""
+    ends = at if record.valid_to is None else min(record.valid_to, at)
+    return ends if record.valid_from is None else max(record.valid_from, ends)
 
 
 def closed_history(versions: Sequence[MemoryRecord]) -> tuple[MemoryRecord, ...]:
@@ -201,6 +205,7 @@ def check_restorable(request: RestoreRequest) -> None:
             raise InvalidInput.of(argument, "has versions that do not rise")
         for version in versions:
             _check_encodable(argument, version)
+            check_validity(version.valid_from, version.valid_to)
 
 
 def refuse_outside(request: RestoreRequest, place: int, scope: str) -> None:
@@ -254,6 +259,7 @@ def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
         del asked["sensitivity"]
     try:
         record = MemoryRecord(**(asked | kept), updated_at=request.at)
+        check_validity(record.valid_from, record.valid_to)
     except ValidationError as error:
         # `from None`: pydantic's message quotes the text, and messages reach logs.
         raise InvalidInput(

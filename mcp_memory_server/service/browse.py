@@ -131,8 +131,13 @@ async def everything_then(
 
 
 async def stats(wiring: Wiring, context: RequestContext, scopes: Sequence[str] | None = None) -> Stats:
-    """Counts at the scopes that apply to the request, or at those that an administrator names."""
-    return await browsing(wiring).stats(tuple(scopes if scopes is not None else await wiring.resolver.resolve(context)))
+    """Counts at the scopes that apply to the request, up to the session's ceiling; or all at those that are named.
+
+    `scopes` widens where a person at the console looks.
+    """
+    if scopes is not None:
+        return await browsing(wiring).stats(tuple(scopes))
+    return await browsing(wiring).stats(tuple(await wiring.resolver.resolve(context)), wiring.ceiling(context))
 
 
 def browsing(wiring: Wiring) -> BrowsingProvider:

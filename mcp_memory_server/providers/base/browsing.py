@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, Sensitivity
 
 from .required import MemoryProvider
 
@@ -68,4 +68,6 @@ class BrowsingProvider(MemoryProvider, Protocol):
         """Every scope that holds a record, sorted. Administrative: it names what callers must not see."""
         ...
 
-    async def stats(self, scopes: Sequence[str]) -> Stats: ...
+    async def stats(self, scopes: Sequence[str], max_sensitivity: Sensitivity | None = None) -> Stats:
+        """Counts at the scopes, of records up to that sensitivity only where one is given."""
+        ...

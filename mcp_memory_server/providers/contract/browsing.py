@@ -99,6 +99,21 @@ async def stats_count_records_versions_pins_kinds_and_statuses(store: Store) -> 
     assert (stats.last_write, stats.pending_erasures) == (minute(4), 0)
 
 
+@check(Group.WRITE, Group.BROWSE)
+async def stats_up_to_a_sensitivity_tell_nothing_of_what_lies_above(store: Store) -> None:
+    async with opened(store) as provider:
+        await remember(provider, "a", "kept", at=1)
+        await remember(provider, "b", "before", at=2)
+        before = await provider.stats((ANN,))
+        hidden = await remember(provider, "b", "secret now", at=3, sensitivity="secret", kind="semantic")
+        await provider.pin(PinRequest(ANN, hidden.id, pinned=True, at=minute(4)))
+        stats = await provider.stats((ANN,), "internal")
+        assert (stats.records, stats.versions, stats.pinned, stats.last_write) == (1, 1, 0, minute(1))
+        assert (dict(stats.by_kind), stats.by_scope) == ({"semantic": 1}, (ScopeCount(ANN, 1),))
+        assert (await provider.stats((ANN,), "public")).by_scope == ()
+        assert (await provider.stats((ANN,))).records == before.records == 2
+
+
 @check(Group.BROWSE)
 async def an_empty_store_counts_nothing(store: Store) -> None:
     async with opened(store) as provider:

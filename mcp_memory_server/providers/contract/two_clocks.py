@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.providers.base import Filter, Group, HistoryRequest, PinRequest, RestoreRequest
@@ -237,3 +238,28 @@ async def sensitivity_stays_until_a_write_names_another(store: Store) -> None:
         assert (await remember(provider, "salary", "50")).sensitivity == "secret"
         assert (await provider.write(writing("salary", "50", sensitivity="secret"))).status == "unchanged"
         assert (await remember(provider, "salary", "50", sensitivity="public")).sensitivity == "public"
+
+
+@check(Group.WRITE, Group.RESTORE)
+async def a_fact_that_ends_before_it_begins_is_refused_with_both_times(store: Store) -> None:
+    async with opened(store) as provider:
+        backwards: dict[str, Any] = {"valid_from": minute(20), "valid_to": minute(10)}
+        told = await refusal(InvalidInput, provider.write(writing("home", "Lyon", **backwards)))
+        taken = raw_record("id 1", "home", "Lyon", **backwards)
+        also = await refusal(InvalidInput, provider.restore(RestoreRequest(((taken,),), at=minute(55))))
+        for error in (told, also):
+            assert minute(20) in str(error)
+            assert minute(10) in str(error)
+        assert (await listed(provider)).records == ()
+        moment: dict[str, Any] = {"valid_from": minute(10), "valid_to": minute(10)}
+        assert (await remember(provider, "home", "Lyon", **moment)).valid_to == minute(10)
+
+
+@check(Group.WRITE, Group.HISTORY)
+async def a_version_that_was_replaced_before_it_began_has_never_held(store: Store) -> None:
+    async with opened(store) as provider:
+        first = await remember(provider, "home", "Lyon", at=5, valid_from=minute(30))
+        await remember(provider, "home", "Porto", at=10)
+        closed, _ = await provider.history(HistoryRequest((ANN,), first.id))
+        assert (closed.valid_from, closed.valid_to) == (minute(30), minute(30))
+        assert [await _listed(provider, as_of=minute(at)) for at in (5, 15, 40)] == [[], ["Porto"], ["Porto"]]

@@ -76,7 +76,7 @@ from mcp_memory_server.providers.versions import (
     superseded,
     target_lane,
 )
-from mcp_memory_server.records import MemoryRecord, Status, active_lane
+from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, active_lane
 
 from .changes import ChangeFeed
 from .entities import Entities
@@ -286,11 +286,12 @@ class InMemoryProvider:
         await self._enter()
         return tuple(sorted(self._held))
 
-    async def stats(self, scopes: Sequence[str]) -> Stats:
+    async def stats(self, scopes: Sequence[str], max_sensitivity: Sensitivity | None = None) -> Stats:
         await self._enter()
-        counted = [scope for scope in dict.fromkeys(scopes) if scope in self._held]
-        records = tuple(self._current(counted))
+        ceiling = Filter(max_sensitivity=max_sensitivity).ceiling
+        records = tuple(record for record in self._current(scopes) if record.sensitivity in ceiling)
         held = Counter(record.scope for record in records)
+        counted = [scope for scope in dict.fromkeys(scopes) if scope in held]
         return Stats(
             records=len(records),
             pinned=sum(record.pinned for record in records),

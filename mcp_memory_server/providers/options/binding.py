@@ -54,7 +54,7 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     Written,
 )
-from mcp_memory_server.records import Extraction, MemoryRecord
+from mcp_memory_server.records import Extraction, MemoryRecord, Sensitivity
 
 from .asking import WriteOptions, assert_provider_honours, checked_namespace
 from .namespaces import Space
@@ -204,10 +204,11 @@ class BoundProvider:
     async def scopes(self) -> tuple[str, ...]:
         return await self._own_scopes(self._space(Group.BROWSE))
 
-    async def stats(self, scopes: Sequence[str]) -> Stats:
+    async def stats(self, scopes: Sequence[str], max_sensitivity: Sensitivity | None = None) -> Stats:
         """Without `details`, which are about the whole store."""
         space = self._space(Group.BROWSE)
-        counts = space.leave(await self._inner.stats([space.prefix + scope for scope in scopes]))
+        within = [space.prefix + scope for scope in scopes]
+        counts = space.leave(await self._inner.stats(within, max_sensitivity))
         return replace(counts, details={}) if space.prefix else counts
 
     # --- entities -----------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ from mcp_memory_server.providers.base import (
 )
 from mcp_memory_server.providers.signatures import check_language, signature_of
 from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_vectors
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, Sensitivity
 
 from . import (
     changes,
@@ -111,8 +111,8 @@ class SqliteProvider:
     async def scopes(self) -> tuple[str, ...]:
         return await self._database.read(reading.all_scopes)
 
-    async def stats(self, scopes: Sequence[str]) -> Stats:
-        return await self._database.read(lambda db: reading.stats(db, scopes))
+    async def stats(self, scopes: Sequence[str], max_sensitivity: Sensitivity | None = None) -> Stats:
+        return await self._database.read(lambda db: reading.stats(db, scopes, max_sensitivity))
 
     async def write(self, request: WriteRequest) -> Written:
         lexical = signature_of(request, self._language)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from mcp_memory_server.providers.base import Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
+from mcp_memory_server.providers.base import Filter, Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
 from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import PINNED, RECORD_COLUMNS, record_of
-from mcp_memory_server.records import MemoryRecord, Status, comes_along
+from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, comes_along
 
 from . import examining
 from .names import is_storable, json_names
@@ -99,6 +99,7 @@ WHERE scope.token = :scope AND memory.key >= :key
 _COUNTED = """
 FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token IN (SELECT value FROM json_each(?))
 """
+_UP_TO = "AND sensitivity IN (SELECT value FROM json_each(?))"
 
 
 def scope_ids(db: sqlite3.Connection, scopes: Sequence[str]) -> dict[int, str]:
@@ -212,22 +213,23 @@ def all_scopes(db: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(token for (token,) in rows)
 
 
-def stats(db: sqlite3.Connection, scopes: Sequence[str]) -> Stats:
-    tokens = (json_names(scopes),)
+def stats(db: sqlite3.Connection, scopes: Sequence[str], max_sensitivity: Sensitivity | None) -> Stats:
+    counted, given = _COUNTED, [json_names(scopes)]
+    if max_sensitivity is not None:
+        counted += _UP_TO
+        given.append(json.dumps(Filter(max_sensitivity=max_sensitivity).ceiling))
     records, pinned, last_write = db.execute(
-        f"SELECT count(*), coalesce(sum(pinned & {PINNED}), 0), max(memory.updated_at) {_COUNTED}", tokens
+        f"SELECT count(*), coalesce(sum(pinned & {PINNED}), 0), max(memory.updated_at) {counted}", given
     ).fetchone()
-    by_scope = db.execute(f"SELECT scope.token, count(*) {_COUNTED} GROUP BY scope.token", tokens)
+    by_scope = db.execute(f"SELECT scope.token, count(*) {counted} GROUP BY scope.token", given)
     counts = dict(by_scope.fetchall())
-    by_kind = db.execute(
-        f"SELECT coalesce(details ->> 'kind', 'semantic') AS kind, count(*) {_COUNTED} GROUP BY kind", tokens
-    )
-    by_status = db.execute(f"SELECT memory.status, count(*) {_COUNTED} GROUP BY memory.status", tokens)
-    old = f"SELECT count(*) FROM history WHERE id IN (SELECT memory.id {_COUNTED})"
+    by_kind = db.execute(f"SELECT kind, count(*) {counted} GROUP BY kind", given)
+    by_status = db.execute(f"SELECT memory.status, count(*) {counted} GROUP BY memory.status", given)
+    old = f"SELECT count(*) FROM history WHERE id IN (SELECT memory.id {counted})"
     return Stats(
         records=records,
         pinned=pinned,
-        versions=records + db.execute(old, tokens).fetchone()[0],
+        versions=records + db.execute(old, given).fetchone()[0],
         by_scope=tuple(ScopeCount(scope, counts[scope]) for scope in scopes if scope in counts),
         by_kind=dict(by_kind.fetchall()),
         by_status=dict(by_status.fetchall()),
