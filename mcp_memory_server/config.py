@@ -59,6 +59,11 @@ def _no_booleans(value: object) -> object:
     return value
 
 
+def _none_is_empty(value: object) -> object:
+    """`none` names nothing: a blank variable counts as not set, and so could not say it."""
+    return () if value == ("none",) else value
+
+
 _Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
 _OptionalName = Annotated[str | None, BeforeValidator(_blank_is_none)]
 _Number = BeforeValidator(_no_booleans)
@@ -68,6 +73,11 @@ def default_url() -> str:
     """A store in the user's data directory, which no update of this package touches."""
     folder = platformdirs.user_data_dir(APP_NAME, appauthor=False)
     return f"sqlite:///{os.path.join(folder, 'memory.db')}"
+
+
+def export_key_file() -> Path:
+    """The key by which this machine knows its own exports again; made at the first one."""
+    return Path(platformdirs.user_data_dir(APP_NAME, appauthor=False), "export.key")
 
 
 def default_config_file() -> Path:
@@ -122,6 +132,15 @@ class Settings(BaseSettings):
     )
     promote_after: Annotated[int, _Number] = Field(
         default=3, ge=1, le=1_000, description="a whole number from 1 to 1000"
+    )
+    quarantine: Annotated[
+        tuple[Literal["tool", "extraction", "reflection", "induction", "imported"], ...],
+        NoDecode,
+        BeforeValidator(_none_is_empty),
+        BeforeValidator(_split),
+    ] = Field(
+        default=("extraction", "reflection", "induction", "imported"),
+        description="some of tool, extraction, reflection, induction and imported, separated by commas, or none",
     )
     busy_timeout_s: Annotated[float, _Number] = Field(
         default=5.0, ge=0, le=600, allow_inf_nan=False, description="seconds from 0 to 600"

@@ -2,6 +2,7 @@
 
     MemoryServerError                    code               retry helps?
     ├── InvalidInput (ValueError)        invalid_input      after correcting what it names
+    ├── CredentialRefused (ValueError)   credential         no: keep secrets elsewhere
     ├── NotFound (LookupError)           not_found          no
     ├── Refused (PermissionError)        refused            no: policy says who may
     ├── Conflict                         conflict           after reading the current version
@@ -65,6 +66,20 @@ class InvalidInput(MemoryServerError, ValueError):
     @classmethod
     def of(cls, argument: str, fault: str) -> InvalidInput:
         return cls(Problem(argument, fault))
+
+
+class CredentialRefused(MemoryServerError, ValueError):
+    """An argument holds what looks like a credential. The message names its kind, and holds nothing of it."""
+
+    code = "credential"
+
+    def __init__(self, argument: str, kind: str) -> None:
+        self.argument = argument
+        self.kind = kind
+        super().__init__(
+            f"Nothing was stored: {argument} holds what looks like a credential ({kind}). Memories are shown to "
+            "models, so keep secrets elsewhere; remember where it is kept, if that helps."
+        )
 
 
 class NotFound(MemoryServerError, LookupError):

@@ -41,6 +41,7 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
             ),
             retention=Retention(settings.journal_days, settings.journal_digests),
             open_embedder=_embedder_opener(settings),
+            quarantine=settings.quarantine,
         )
         yield await opened.enter_async_context(service)
 

@@ -1,17 +1,24 @@
-"""Who may write and who may delete, as pure verdicts (spec section 6)."""
+"""Who may write, delete and approve, and how far a write is trusted, as pure verdicts (spec sections 6 and 9.2)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, get_args
 
 from .errors import Refused, echo
 from .identity import Actor, is_own_scope
-from .records import Author, MemoryRecord
+from .records import Author, MemoryRecord, Provenance, Sensitivity, Status
+
+HELD_PROVENANCES: Final[tuple[Provenance, ...]] = ("extraction", "reflection", "induction", "imported")
+"""What waits for a person's review where the operator says nothing: what was derived, and what came from elsewhere."""
+
+_SENSITIVITIES: Final[tuple[Sensitivity, ...]] = get_args(Sensitivity)
 
 ADMIN: Final = "memory:admin"
 """The role of who looks after a store."""
+
+_REVIEWERS: Final = frozenset({"memory:reviewer", ADMIN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +85,86 @@ def forget_verdict(actor: Actor, scope: str, elevated: bool | None = False) -> V
         f"Records at {echo(scope)} are shared with others. An administrator may erase them with "
         "`mcp-memory-server forget --elevated`."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be written, as far as trusting it goes.
+
+    `suspicion` is why it reads like an instruction to the model, if it does. `sources` are the records that it was
+    derived from; None for one that the writer cannot see. `sensitivity` is what it would have without them.
+    """
+
+    author: Author
+    provenance: Provenance
+    suspicion: str | None = None
+    sources: Sequence[MemoryRecord | None] = ()
+    sensitivity: Sensitivity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a claim is written: whether it waits for review and why, and how sensitive it is where that is asked."""
+
+    status: Status
+    held_because: str | None
+    sensitivity: Sensitivity | None
+
+
+def standing(claim: Claim, held: Collection[Provenance] = HELD_PROVENANCES) -> Standing:
+    """Whether a claim is a fact at once, or waits until a person has looked at it (spec section 9.2).
+
+    What a person states at the console has been looked at. Anything else waits when its provenance is one of
+    `held`, when it reads like an instruction, and when it rests on what is not trusted: it has the lowest trust of
+    its sources, and their highest sensitivity.
+    """
+    reasons = [] if claim.author == "human" else list(_reasons_to_hold(claim, held))
+    asked = [claim.sensitivity, *(source.sensitivity for source in claim.sources if source is not None)]
+    return Standing(
+        status="quarantined" if reasons else "active",
+        held_because="; ".join(reasons) or None,
+        sensitivity=next((level for level in reversed(_SENSITIVITIES) if level in asked), None),
+    )
+
+
+def waits_for_provenance_alone(record: MemoryRecord) -> bool:
+    """Whether nothing but how it came about holds a record: then what proves it may release it without a person."""
+    return record.status == "quarantined" and record.held_because == _provenance_reason(record.provenance)
+
+
+def _provenance_reason(provenance: Provenance | None) -> str:
+    return f"provenance: {provenance}"
+
+
+def _reasons_to_hold(claim: Claim, held: Collection[Provenance]) -> Iterator[str]:
+    if claim.provenance in held:
+        yield _provenance_reason(claim.provenance)
+    if claim.suspicion is not None:
+        yield f"reads like an instruction: {claim.suspicion}"
+    if None in claim.sources:
+        yield "derived from a memory that is not there"
+    sources = [source for source in claim.sources if source is not None]
+    if any(source.status == "quarantined" for source in sources):
+        yield "derived from a memory that waits for review"
+    if any(source.status == "active" and source.provenance == "imported" for source in sources):
+        yield "derived from an imported memory"
+
+
+def may_review(actor: Actor, scope: str, elevated: bool = False) -> bool:
+    """Whether `actor` decides about what waits at `scope`: their own, and wider ones with a role or elevated."""
+    return is_own_scope(actor, scope) or elevated or not _REVIEWERS.isdisjoint(actor.roles)
+
+
+def approve_verdict(actor: Actor, record: MemoryRecord, elevated: bool = False) -> Verdict:
+    """May `actor` make a fact of a record that waits for review?
+
+    Where roles are in force, what others share takes two: whoever proposed it is not who approves it.
+    """
+    if not may_review(actor, record.scope, elevated):
+        return _refused(
+            f"What waits at {echo(record.scope)} is decided by a reviewer: role memory:reviewer or memory:admin, or "
+            "`mcp-memory-server review approve ID --elevated`."
+        )
+    if actor.roles and not is_own_scope(actor, record.scope) and record.origin.actor_ref == actor.id:
+        return _refused("You proposed this yourself: another reviewer has to approve it.")
+    return ALLOWED

@@ -37,7 +37,8 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "selecting": frozenset({"errors", "recall"}),
     "providers": VALUES | {"background", "derived", "embedding", "ranking"},
     "exchange": VALUES | {"kinds"},
-    "service": VALUES | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "similarity"},
+    "service": VALUES
+    | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "screening", "similarity"},
     "config": frozenset({"errors", "identity"}),
     "opening": VALUES | {"config", "embedding", "providers", "service"},
     "server": VALUES

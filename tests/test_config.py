@@ -58,6 +58,7 @@ def test_a_flag_goes_over_the_environment_over_the_file_over_the_default(
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
 def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     values = {"url": "memory://", "synchronous": "normal", "log_level": "debug", "max_sensitivity": "SECRET"}
+    values |= {"quarantine": "tool"}
     monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}", values.get(name, "7"))
     settings = load_settings()
     assert settings.origin(name) == f"MCP_MEMORY_{name.upper()}"
@@ -67,10 +68,19 @@ def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyP
         "DEBUG",
         "secret",
         "('7',)",
+        "('tool',)",
         "7",
         "7.0",
         "**********",
     }
+
+
+def test_what_waits_for_review_is_named_and_none_names_nothing() -> None:
+    assert load_settings().quarantine == ("extraction", "reflection", "induction", "imported")
+    assert load_settings({"quarantine": "tool, imported"}).quarantine == ("tool", "imported")
+    assert load_settings({"quarantine": "none"}).quarantine == ()
+    with pytest.raises(ConfigurationError, match="setting quarantine"):
+        load_settings({"quarantine": "user"})
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t"])

@@ -28,6 +28,7 @@ _MEMORIES: Final = {
     "publish": ("writing", "State a fact at a scope that others share."),
     "pin": ("writing", "Keep a fact in every block."),
     "unpin": ("writing", "Let a fact compete for its place in the block again."),
+    "review": ("reviewing", "See what waits for your decision, and decide."),
     "forget": ("forgetting", "Erase facts for good."),
 }
 _STORE: Final = {

@@ -8,13 +8,13 @@ one is current. UTF-8, one document a line, `\\n` between them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from pydantic import ValidationError
 
-from mcp_memory_server.errors import InvalidInput, Problem, echo
+from mcp_memory_server.errors import CredentialRefused, InvalidInput, Problem, echo
 from mcp_memory_server.identity import check_scope
 from mcp_memory_server.kinds import normal_kind
 from mcp_memory_server.records import (
@@ -51,15 +51,18 @@ def record_lines(versions: Versions) -> Iterator[str]:
     return (version.model_dump_json() for version in versions)
 
 
-def read_records(lines: Iterable[bytes], max_fact_chars: int) -> tuple[Versions, ...]:
-    """The records that the lines of a file hold, in the order of their first lines.
+def read_records(
+    lines: Iterable[bytes], max_fact_chars: int, check: Callable[[MemoryRecord], None] | None = None
+) -> tuple[Versions, ...]:
+    """The records that the lines of a file hold, in the order of their first lines; the seal is no line of these.
 
-    Id, text, key, tags, scope and what a kind adds go through the same gate as in any other write.
+    Id, text, key, tags, scope and what a kind adds go through the same gate as in any other write, and before that
+    through `check`, whose `CredentialRefused` is told with its line.
 
     Raises:
         InvalidInput: names every line that is wrong (the first twenty of them); nothing of the file is usable.
     """
-    reading = _Reading(max_fact_chars)
+    reading = _Reading(max_fact_chars, check)
     for number, line in enumerate(lines, start=1):
         reading.take(number, line)
         if len(reading.problems) > _MOST_PROBLEMS:
@@ -77,6 +80,7 @@ class _Reading:
     """What was read so far, and what was wrong with it."""
 
     max_fact_chars: int
+    check: Callable[[MemoryRecord], None] | None = None
     by_id: dict[str, list[MemoryRecord]] = field(default_factory=dict[str, list[MemoryRecord]])
     problems: list[Problem] = field(default_factory=list[Problem])
     seen_header: bool = False
@@ -94,12 +98,19 @@ class _Reading:
             if not self.seen_header:
                 self.seen_header = True
                 _check_header(document)
+            elif "seal" in document:
+                raise ValueError("is the seal of an export, and more lines follow it")
             else:
-                self._add(number, _normal(_record(text), self.max_fact_chars))
+                raw = _record(text)
+                if self.check is not None:
+                    self.check(raw)
+                self._add(number, _normal(raw, self.max_fact_chars))
         except UnicodeDecodeError:
             self.problems.append(Problem(f"line {number}", "is no UTF-8"))
         except InvalidInput as error:
             self.problems += [Problem(f"line {number}", str(problem)) for problem in error.problems]
+        except CredentialRefused as error:
+            self.problems.append(Problem(f"line {number}", f"holds what looks like a credential ({error.kind})"))
         except ValueError as error:
             self.problems.append(Problem(f"line {number}", str(error)))
 

@@ -19,6 +19,7 @@ from mcp_memory_server.errors import MemoryServerError
 from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.service import MemoryService
 
+from .asking import answers_boundary
 from .handlers import Handlers
 from .identity import Identify, fixed_actor
 from .state import ConnectionState
@@ -41,13 +42,14 @@ for it. Tell the user when a memory shaped your answer."""
 _PRIVATE: Final = CacheHint(ttl_ms=0, scope="private")
 
 
-def build_server(
+def build_server(  # noqa: PLR0913  # each has a default
     service: MemoryService,
     *,
     actor: Actor | None = None,
     project: str | None = None,
     identify: Identify | None = None,
     toolsets: Sequence[str] = (),
+    elevated: bool = False,
 ) -> Server[ConnectionState]:
     """A server that offers what the service's provider can do. Run it, or attach a client to it in memory.
 
@@ -57,13 +59,14 @@ def build_server(
         project: the project that requests belong to; with one, `remember` gains `where`.
         identify: who asks, from a request; replaces `actor` and `project` where callers differ.
         toolsets: names out of `server.tools.TOOLSETS`, whose tools are offered besides the default ones.
+        elevated: the host's word that whoever answers a question of the server's may act as an administrator.
 
     Raises:
         ConfigurationError: there is no toolset of one of these names.
     """
     of = actor or Actor(default_actor_id())
     who = identify or fixed_actor(of, project)
-    handlers = Handlers(service, who, served_tools(service, project, toolsets))
+    handlers = Handlers(service, who, served_tools(service, project, toolsets), elevated)
 
     async def warm_up() -> None:
         # Once a client has been greeted: neither the handshake nor the first recall waits for ranking to be loaded.
@@ -82,7 +85,7 @@ def build_server(
             finally:
                 watch.close()
 
-    return Server[ConnectionState](
+    server = Server[ConnectionState](
         SERVER_NAME,
         version=version("mcp-memory-server"),
         title="Memory",
@@ -108,6 +111,8 @@ def build_server(
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
     )
+    server.middleware.append(answers_boundary(SERVER_NAME))
+    return server
 
 
 __all__ = ["INSTRUCTIONS", "READ_ONLY_INSTRUCTIONS", "SERVER_NAME", "build_server"]

@@ -28,7 +28,7 @@ def tool_error(text: str, code: str) -> types.CallToolResult:
     )
 
 
-async def as_tool_result(name: str, call: Callable[[], Awaitable[types.CallToolResult]]) -> types.CallToolResult:
+async def as_tool_result(name: str, call: Callable[[], Awaitable[T]]) -> T | types.CallToolResult:
     """Run a tool; a failure becomes a result that says so, in words that a model can act on."""
     try:
         return await call()

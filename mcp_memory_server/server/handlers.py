@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import mcp_types as types
@@ -12,7 +13,7 @@ from mcp_memory_server.service import MemoryService
 from . import completions, prompts, resources, tools
 from .failures import as_answer
 from .identity import Ctx, Identify
-from .tools import ServedTool
+from .tools import Call, Result, ServedTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +23,20 @@ class Handlers:
     service: MemoryService
     identify: Identify
     tools: dict[str, ServedTool]
+    elevated: bool = False
     greeted: anyio.Event = field(default_factory=anyio.Event)
 
     async def list_tools(self, _: Ctx, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         self.greeted.set()
         return types.ListToolsResult(tools=[tool.definition for tool in self.tools.values()])
 
-    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await tools.call_tool(self.tools, params, self.service, ctx, self.identify)
-        if not result.is_error and self.tools[params.name].writes:
+    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Result:
+        def begin(given: dict[str, Any]) -> Call:
+            return Call(self.service, self.identify(ctx), given, ctx, params, self.elevated)
+
+        result = await tools.call_tool(self.tools, params, self.service, begin)
+        failed = isinstance(result, types.CallToolResult) and result.is_error
+        if not failed and self.tools[params.name].writes:
             ctx.lifespan_context.watch.poke()
         return result
 

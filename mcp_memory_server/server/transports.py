@@ -33,6 +33,13 @@ def serve_stdio(settings: Settings) -> int:
 
 async def _serve_stdio(settings: Settings) -> int:
     async with open_service(settings) as service:
-        server = build_server(service, actor=settings.identity, project=settings.project, toolsets=settings.toolsets)
+        server = build_server(
+            service,
+            actor=settings.identity,
+            project=settings.project,
+            toolsets=settings.toolsets,
+            # Who started this process may as well say --elevated on the command line. Where roles are set, those count.
+            elevated=not settings.roles,
+        )
         logger.info("serving the memory of %s from %s", settings.actor, settings.shown_url)
         return await run_stdio(server)

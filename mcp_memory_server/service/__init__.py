@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, Unpack
@@ -10,19 +10,22 @@ from typing import Self, Unpack
 from mcp_memory_server.block import Moment, render_block
 from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import RequestContext, ScopeResolver
+from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Condition, Group, Hit, MemoryProvider, PageCursor, Stats, VectorCount
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, Provenance
 
-from . import browse, exchange, operate, search, wiring
+from . import browse, exchange, imports, operate, search, wiring
 from .browse import Page
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
+from .imports import TakenIn
 from .journal import Journal, Retention
 from .kinds import Kinds
 from .knowledge import Knowledge
 from .offer import Offered, OfferOptions, OfferRequest, offer, peek, read_ahead
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
+from .review import Review
 from .search import History, SearchOptions
 from .wiring import Limits, Wiring
 from .writes import Writes
@@ -45,6 +48,7 @@ __all__ = [
     "RememberRequest",
     "Remembered",
     "Retention",
+    "Review",
     "SearchOptions",
     "Writes",
 ]
@@ -65,6 +69,7 @@ class MemoryService:
         limits: Limits | None = None,
         retention: Retention | None = None,
         open_embedder: OpenEmbedder | None = None,
+        quarantine: Collection[Provenance] = HELD_PROVENANCES,
         now: Callable[[], str] = wiring.utc_now,
         new_id: Callable[[], str] = wiring.new_id,
     ) -> None:
@@ -73,6 +78,7 @@ class MemoryService:
             journal=Journal(provider, retention),
             embeddings=Embeddings(provider, open_embedder),
             limits=limits or Limits(),
+            quarantine=quarantine,
             now=now,
             new_id=new_id,
             **({} if resolver is None else {"resolver": resolver}),
@@ -116,6 +122,11 @@ class MemoryService:
     def writable(self) -> bool:
         """Whether `remember` can work, and so is offered."""
         return Group.WRITE in self.provider.capabilities.groups
+
+    @property
+    def review(self) -> Review:
+        """Proposals, and what waits for a person's decision."""
+        return Review(self._wiring)
 
     async def scopes(self, context: RequestContext) -> tuple[str, ...]:
         """The scopes that apply to the request, most specific first."""
@@ -269,3 +280,14 @@ class MemoryService:
     ) -> int:
         """See `operate.take_in`."""
         return await operate.take_in(self._wiring, context, records, elevated=elevated, any_scope=any_scope)
+
+    async def take_in_foreign(
+        self,
+        context: RequestContext,
+        records: Sequence[tuple[MemoryRecord, ...]],
+        *,
+        elevated: bool = False,
+        any_scope: bool = False,
+    ) -> TakenIn:
+        """See `imports.take_in_foreign`."""
+        return await imports.take_in_foreign(self._wiring, context, records, elevated=elevated, any_scope=any_scope)

@@ -39,14 +39,17 @@ class Page:
 async def find(
     wiring: Wiring, scopes: Sequence[str], *, id: str | None = None, key: str | None = None
 ) -> tuple[MemoryRecord, ...]:
-    """The records of that id or key at the scopes, of any status, set aside or not, in the order of the scopes."""
+    """The records of that id or key at the scopes, of any status, set aside or not, in the order of the scopes.
+
+    At one scope those that wait for review stand last: a key means the fact that it has.
+    """
     if id is not None:
         request = ListRequest(tuple(scopes), ids=(id,), filter=SET_ASIDE_TOO)
     else:
         request = ListRequest(tuple(scopes), keys=(_stored_key(key or ""),), filter=SET_ASIDE_TOO)
     listing = await wiring.provider.list(request)
     held = (record for record in listing.records if record.scope in scopes)
-    return tuple(sorted(held, key=lambda record: scopes.index(record.scope)))
+    return tuple(sorted(held, key=lambda record: (scopes.index(record.scope), record.status != "active")))
 
 
 def _stored_key(key: str) -> str:

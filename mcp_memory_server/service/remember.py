@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Final, Literal, TypedDict, get_args
 
 from mcp_memory_server.digest import Override
 from mcp_memory_server.errors import Conflict, InvalidInput, NotSupported, Problem, echo
@@ -38,11 +38,18 @@ from mcp_memory_server.records import (
 from mcp_memory_server.similarity import similar_keys
 
 from .offer import journaled_digest
+from .trust import judged, refuse_credentials
 from .wiring import Wiring
 
 Where = Literal["everywhere", "project"]
 
-_CHECKED: Final = ("key", "fact", "tags", "valid_from", "valid_to", "if_version", "sensitivity")
+Claimed = Literal["tool", "extraction", "reflection", "induction"]
+"""The provenances that a caller may name: what a person stated and what was imported is for the server to say."""
+
+_TEXTS: Final = ("key", "fact", "tags")
+"""The arguments that hold words of the caller's."""
+
+_CHECKED: Final = (*_TEXTS, "valid_from", "valid_to", "if_version", "sensitivity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +61,10 @@ class RememberRequest:
     `supersedes` is the id of a fact under another key, at the same scope, whose place this one takes: it ends now.
     `sensitivity` unset keeps that of the fact that is replaced; a new one is `internal`. `form` is for the use cases
     of the other kinds, which have checked it.
+
+    `provenance` is how a host came by the fact, `tool` unless it says otherwise: what was extracted from a
+    conversation or reflected upon waits for review. `derived_from` are the ids of the records that it rests on: it
+    is trusted no more than they are, and is as sensitive.
     """
 
     key: str
@@ -67,6 +78,8 @@ class RememberRequest:
     supersedes: str | None = None
     sensitivity: Sensitivity | None = None
     form: Form = PLAIN
+    provenance: Claimed = "tool"
+    derived_from: Sequence[str] = ()
 
 
 class RememberOptions(TypedDict, total=False):
@@ -80,11 +93,13 @@ class RememberOptions(TypedDict, total=False):
     where: Where
     supersedes: str | None
     sensitivity: Sensitivity | None
+    provenance: Claimed
+    derived_from: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of a write.
+    """What became of a write. Its record may be `quarantined`: then it waits for review, and `held_because` says why.
 
     `previous` is the fact that it replaced, unless that lies above the session's ceiling. `overrides` are the wider
     answers that the record now outranks, `outranked_by` the narrower ones that stand before it here; `similar_keys`
@@ -104,6 +119,7 @@ async def remember(wiring: Wiring, context: RequestContext, request: RememberReq
 
     Raises:
         InvalidInput: every wrong argument, with the limit that it broke.
+        CredentialRefused: an argument holds one.
         Refused: the target scope does not apply.
         Conflict: `if_version` does not match.
         NotFound: no such digest.
@@ -150,7 +166,7 @@ async def write_at(  # noqa: PLR0913  # the request, and who decides what about 
     """Record a fact at `scope`, when policy lets `author` do so given the `scopes` that apply."""
     provider = _writing(wiring)
     write_verdict(context.actor, scopes, scope, author, elevated).require()
-    draft = drafted(wiring, context, request, check_scope(scope), author)
+    draft = await admitted(wiring, context, request, scopes, check_scope(scope), author=author)
     try:
         written = await provider.write(draft)
     except Conflict as conflict:
@@ -162,6 +178,8 @@ async def told(
     wiring: Wiring, context: RequestContext, scopes: Sequence[str], draft: WriteRequest, written: Written
 ) -> Remembered:
     """What became of a write, with what else the writer may know about its key."""
+    if written.record.status == "quarantined":  # it answers nothing yet
+        return Remembered(written.status, written.record, None, (), ())
     wiring.embeddings.poke()
     shown = _shown_to_writer(wiring, context, draft)
     narrower, wider = await _answers_elsewhere(wiring, scopes, draft, shown)
@@ -197,14 +215,47 @@ def _writing(wiring: Wiring) -> WritingProvider:
     return provider
 
 
-def drafted(
-    wiring: Wiring, context: RequestContext, request: RememberRequest, scope: str, author: Author
+async def admitted(  # noqa: PLR0913  # who writes what where
+    wiring: Wiring,
+    context: RequestContext,
+    request: RememberRequest,
+    scopes: Sequence[str],
+    scope: str,
+    *,
+    author: Author,
 ) -> WriteRequest:
-    """The checked and normalised write; raises `InvalidInput` that names every wrong argument at once."""
+    """The write as policy lets it in: checked, normalised and, unless it can be trusted, held for review.
+
+    Raises:
+        InvalidInput: it names every wrong argument at once.
+        CredentialRefused, Refused
+    """
+    draft = drafted(wiring, context, request, scope, author)
+    provenance = request.form.provenance or ("user" if author == "human" else _claimed(request))
+    return await judged(wiring, scopes, draft, provenance, {name: getattr(request, name) for name in _TEXTS})
+
+
+def drafted(  # noqa: PLR0913  # likewise
+    wiring: Wiring,
+    context: RequestContext,
+    request: RememberRequest,
+    scope: str,
+    author: Author,
+    *,
+    wrong: Iterable[Problem] = (),
+) -> WriteRequest:
+    """The checked and normalised write.
+
+    Raises:
+        InvalidInput: it names every wrong argument at once, those that the caller found `wrong` too.
+        CredentialRefused: before anything else.
+    """
     given = {name: getattr(request, name) for name in _CHECKED}
     values, problems = _normalised(given, request.form.max_chars(wiring.limits.max_fact_chars))
-    if problems:
+    if problems := [*wrong, *problems]:
         raise InvalidInput(*problems)
+    fields: dict[str, Any] = dict(request.form.fields)
+    fields["derived_from"] = tuple(dict.fromkeys((*request.derived_from, *request.form.derived_from)))
     return WriteRequest(
         scope=scope,
         key=values["key"],
@@ -222,12 +273,16 @@ def drafted(
         if_version=request.if_version,
         supersedes=request.supersedes,
         sensitivity=values.get("sensitivity"),
-        **request.form.fields,
+        **fields,
     )
 
 
 def problems_of(given: Mapping[str, Any], max_fact_chars: int) -> list[Problem]:
-    """What is wrong with those arguments of `remember` that are there, in the types that they should have."""
+    """What is wrong with those arguments of `remember` that are there, in the types that they should have.
+
+    Raises:
+        CredentialRefused: then nothing of the arguments is echoed.
+    """
     return _normalised(given, max_fact_chars)[1]
 
 
@@ -241,6 +296,7 @@ def _normalised(given: Mapping[str, Any], max_fact_chars: int) -> tuple[dict[str
         "if_version": _version,
         "sensitivity": _sensitivity,
     }
+    refuse_credentials({name: given.get(name) for name in _TEXTS})
     values: dict[str, Any] = {}
     problems: list[Problem] = []
     for name, normal in normalise.items():
@@ -254,6 +310,13 @@ def _normalised(given: Mapping[str, Any], max_fact_chars: int) -> tuple[dict[str
     except InvalidInput as error:
         problems.extend(error.problems)
     return values, problems
+
+
+def _claimed(request: RememberRequest) -> Claimed:
+    if request.provenance not in get_args(Claimed):
+        claims = ", ".join(get_args(Claimed))
+        raise InvalidInput.of("provenance", f"is {echo(request.provenance)}; a caller may name one of {claims}")
+    return request.provenance
 
 
 def _version(version: int) -> int:

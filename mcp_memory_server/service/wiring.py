@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -11,8 +11,9 @@ from uuid6 import uuid7
 
 from mcp_memory_server.digest import DEFAULT_MAX_MEMORIES
 from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
+from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Filter, MemoryProvider
-from mcp_memory_server.records import Sensitivity, canonical_instant
+from mcp_memory_server.records import Provenance, Sensitivity, canonical_instant
 
 from .embeddings import Embeddings
 from .journal import Journal
@@ -56,6 +57,8 @@ class Wiring:
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], str] = utc_now
     new_id: Callable[[], str] = new_id
+    quarantine: Collection[Provenance] = HELD_PROVENANCES
+    """The provenances that wait for review."""
 
     def ceiling(self, context: RequestContext) -> Sensitivity:
         """The highest sensitivity that the session may be shown."""

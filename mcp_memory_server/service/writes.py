@@ -17,7 +17,7 @@ from mcp_memory_server.providers.options import (
     put_many,
 )
 
-from .remember import Remembered, RememberRequest, concluded_at, drafted, own_scope, remember, told
+from .remember import Remembered, RememberRequest, admitted, concluded_at, own_scope, remember, told
 from .wiring import Wiring
 
 
@@ -53,7 +53,7 @@ class Writes:
         """
         asked = self._asked(options)
         places = [await concluded_at(asked, context, request) for request in requests]
-        drafts = _drafts(asked, context, requests, places)
+        drafts = await _drafts(asked, context, requests, places)
         written = await put_many(asked.provider, drafts)
         return tuple(
             [
@@ -70,7 +70,7 @@ class Writes:
         return replace(self.wiring, provider=bound)
 
 
-def _drafts(
+async def _drafts(
     wiring: Wiring, context: RequestContext, requests: Sequence[RememberRequest], places: Sequence[tuple[str, ...]]
 ) -> list[WriteRequest]:
     drafts: list[WriteRequest] = []
@@ -79,7 +79,7 @@ def _drafts(
         scope = own_scope(context, request.where)
         write_verdict(context.actor, scopes, scope, "agent").require()
         try:
-            drafts.append(drafted(wiring, context, request, scope, "agent"))
+            drafts.append(await admitted(wiring, context, request, scopes, scope, author="agent"))
         except InvalidInput as error:
             problems.extend(Problem(f"write {number}: {problem.argument}", problem.fault) for problem in error.problems)
     if problems:

@@ -24,8 +24,8 @@ def filled(line: CommandLine) -> CommandLine:
 
 
 def body(export: str) -> list[str]:
-    """An export without its header, which holds the time."""
-    return export.splitlines()[1:]
+    """The records of an export: without the header, which holds the time, and the seal."""
+    return export.splitlines()[1:-1]
 
 
 def test_stats_count_what_is_within_reach(filled: CommandLine) -> None:
@@ -45,15 +45,15 @@ def test_an_export_comes_back_into_an_empty_store_the_same(filled: CommandLine) 
     exported = filled.ok("export", "--all", "--elevated")
     url = ("--url", f"sqlite:///{filled.folder}/second.db")
     taken = filled.json("import", "-", "--all", "--elevated", *url, stdin=exported)
-    assert taken == {"records": 3, "changed": 3}
+    assert taken == {"records": 3, "changed": 3, "waiting": 0, "seal": "own"}
     assert body(filled.ok("export", "--all", "--elevated", *url)) == body(exported)
     assert filled.json("history", "office", *url) == filled.json("history", "office")
     again = filled.json("import", "-", "--all", "--elevated", *url, stdin=exported)
-    assert again == {"records": 3, "changed": 0}
+    assert again == {"records": 3, "changed": 0, "waiting": 0, "seal": "own"}
 
 
 def test_the_lines_of_an_export_are_records_behind_a_header(filled: CommandLine) -> None:
-    header, *records = map(json.loads, filled.ok("export", "--scope", "actor:ann").splitlines())
+    header, *records, _ = map(json.loads, filled.ok("export", "--scope", "actor:ann").splitlines())
     assert (header["format"], header["version"]) == ("mcp-memory-server", 1)
     assert [(record["version"], record["text"]) for record in records] == [(1, "Lyon"), (2, "Paris")]
     assert "superseded_by" not in records[0]
@@ -65,6 +65,7 @@ def test_an_exported_file_is_the_owners_alone(filled: CommandLine) -> None:
     path = filled.folder / "out.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(body(path.read_text("utf-8"))) == 3
+    assert stat.S_IMODE((filled.folder / "mcp-memory-server" / "export.key").stat().st_mode) == 0o600
     assert list(filled.folder.glob("*.partial")) == []
     assert "missing" in filled.fails("export", "missing/out.jsonl")
 
@@ -78,7 +79,8 @@ def test_ones_own_records_come_back_whichever_project_is_configured(filled: Comm
 def test_an_import_is_all_or_nothing(filled: CommandLine) -> None:
     exported = filled.ok("export", "--scope", "actor:ann")
     filled.ok("forget", "--mine", "--yes")
-    broken = exported + exported.splitlines()[-1].replace("Paris", "Rome") + "\n"
+    *lines, _ = exported.splitlines()
+    broken = "\n".join([*lines, lines[-1].replace("Paris", "Rome")])
     message = filled.fails("import", "-", stdin=broken)
     assert "line 4 is version 2" in message
     assert filled.held("--mine") == {}
@@ -100,7 +102,8 @@ def test_an_import_displaces_nothing_above_the_own_scope(filled: CommandLine) ->
     """A record of one's own with the id of a shared one would take its place."""
     exported = filled.ok("export", "--scope", "tenant:acme")
     mine = exported.replace("tenant:acme", "actor:ann")
-    assert "--elevated" in filled.fails("import", "-", stdin=mine)
+    assert "--elevated" in filled.fails("import", "-", "--trust", stdin=mine)
+    assert filled.json("import", "-", stdin=mine)["waiting"] == 1
     assert filled.held()["tenant:acme year"] == "April"
 
 

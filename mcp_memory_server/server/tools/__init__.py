@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 import mcp_types as types
 
 from mcp_memory_server.errors import ConfigurationError, InvalidInput, echo
-from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.server.arguments import read_arguments
 from mcp_memory_server.server.failures import as_tool_result, tool_error
-from mcp_memory_server.server.identity import Ctx
 from mcp_memory_server.service import MemoryService
 
 from .forget import forget_tool
 from .kinds import kinds_tools
 from .recall import digest_json, recall_tool
 from .remember import remember_tool
+from .review import review_tools
 from .schema_check import check_tool
 from .search import search_tools
-from .served import Call, ServedTool
+from .served import Call, Result, ServedTool
 
-__all__ = ["TOOLSETS", "ServedTool", "call_tool", "digest_json", "served_tools"]
+__all__ = ["TOOLSETS", "Call", "Result", "ServedTool", "call_tool", "digest_json", "served_tools"]
 
 TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {
     "search": search_tools,
     "kinds": kinds_tools,
+    "review": review_tools,
 }
 """Further tools by the name under which an operator switches them on; each gives what the provider allows."""
 
@@ -51,18 +51,17 @@ async def call_tool(
     tools: dict[str, ServedTool],
     params: types.CallToolRequestParams,
     service: MemoryService,
-    request: Ctx,
-    identify: Callable[[Ctx], RequestContext],
-) -> types.CallToolResult:
-    """Check the arguments against the published schema and run the tool."""
+    begin: Callable[[dict[str, Any]], Call],
+) -> Result:
+    """Check the arguments against the published schema and run the tool; `begin` makes the call of what was read."""
     tool = tools.get(params.name)
     if tool is None:
         return tool_error(f"There is no tool {echo(params.name)}. There are: {', '.join(tools)}.", "not_found")
 
-    async def run() -> types.CallToolResult:
+    async def run() -> Result:
         given, problems = read_arguments(tool.definition.input_schema, params.arguments)
         if problems:  # name at once what the use case would find in the rest
             raise InvalidInput(*problems, *tool.further_problems(service, given))
-        return await tool.handler(Call(service, identify(request), given, request))
+        return await tool.handler(begin(given))
 
     return await as_tool_result(params.name, run)

@@ -90,6 +90,13 @@ def override_json(value: Override) -> dict[str, str]:
 
 def _remembered_text(done: Remembered) -> str:
     record = done.record
+    if record.status == "quarantined":
+        again = " already" if done.status == "unchanged" else ""
+        return (
+            f"Held for review, not remembered yet: {echo(record.key)} waits{again} at {record.scope}, id "
+            f"{visible_line(record.id)} ({record.held_because}). No model is shown it until a person approves it with "
+            "`mcp-memory-server review`. What was remembered under this key before still holds. Tell the user."
+        )
     lines = [
         f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, "
         f"id {visible_line(record.id)}."

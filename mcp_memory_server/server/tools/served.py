@@ -19,15 +19,23 @@ ID: Final = {"type": "string", "maxLength": 200}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: on whose behalf, with which arguments of the published types, in which request."""
+    """One call of a tool: on whose behalf, with which arguments of the published types, in which request.
+
+    `elevated` is the host's word that the person behind it may act as an administrator, where they are asked.
+    """
 
     service: MemoryService
     context: RequestContext
     given: dict[str, Any]
     request: Ctx
+    params: types.CallToolRequestParams
+    elevated: bool = False
 
 
-Handler = Callable[[Call], Awaitable[types.CallToolResult]]
+Result = types.CallToolResult | types.InputRequiredResult
+"""The answer, or a question to the person that comes before it."""
+
+Handler = Callable[[Call], Awaitable[Result]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds import Form
 from mcp_memory_server.kinds.rules import is_proven, normal_rule, rule_text, with_outcome
+from mcp_memory_server.policy import waits_for_provenance_alone
 from mcp_memory_server.providers.base import ListRequest, SettleRequest, can_review
 from mcp_memory_server.records import MemoryRecord, Rule, normal_key
 from mcp_memory_server.service.remember import Remembered, RememberRequest
@@ -84,7 +85,7 @@ class Rules:
     async def _promoted(self, context: RequestContext, rule: MemoryRecord) -> MemoryRecord | None:
         """The rule as an active one, if it has proven itself and waited for nothing else."""
         provider = self.wiring.provider
-        if rule.status != "quarantined" or not is_proven(rule, self.wiring.limits.promote_after):
+        if not waits_for_provenance_alone(rule) or not is_proven(rule, self.wiring.limits.promote_after):
             return None
         if not can_review(provider):
             return None

@@ -30,7 +30,12 @@ def in_thread(name: str | None) -> RequestContext:
 
 async def waiting(service: MemoryService, **fields: object) -> MemoryRecord:
     """A rule that was induced and waits for review."""
-    held: dict[str, object] = {"provenance": "induction", "status": "quarantined", "held_because": "induced", **fields}
+    held: dict[str, object] = {
+        "provenance": "induction",
+        "status": "quarantined",
+        "held_because": "provenance: induction",
+        **fields,
+    }
     origin = MemoryOrigin(author="agent", actor_ref="ann")
     request = WriteRequest(
         "actor:ann", "release", "text", origin, "2026-03-01T09:00:00.000Z", kind="procedural", rule=RULE

@@ -1,0 +1,99 @@
+"""Taking in a file that did not leave from here: nothing of what it claims about trust is believed (spec 9.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import Claim, standing
+from mcp_memory_server.providers.base import SET_ASIDE_TOO, ListRequest, can_browse
+from mcp_memory_server.records import MemoryRecord
+
+from .operate import take_in
+from .trust import refuse_credentials, suspicion_of
+from .wiring import Wiring
+
+Versions = tuple[MemoryRecord, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """How many records of a foreign file are new here, and how many of them wait for review."""
+
+    changed: int
+    waiting: int
+
+
+def check_importable(record: MemoryRecord) -> None:
+    """Refuse a record of a foreign file that holds a credential.
+
+    Raises:
+        CredentialRefused
+    """
+    refuse_credentials({"key": record.key, "text": record.text, "tags": record.tags})
+
+
+async def take_in_foreign(
+    wiring: Wiring,
+    context: RequestContext,
+    records: Sequence[Versions],
+    *,
+    elevated: bool = False,
+    any_scope: bool = False,
+) -> TakenIn:
+    """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
+
+    Each keeps its times and history, but is an assistant's note of provenance `imported`, pins nothing and, unless
+    the operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held
+    here or waits already is left out.
+
+    Raises:
+        Refused, InvalidInput, NotSupported: see `operate.take_in`; nothing was taken in.
+    """
+    known = await _known(wiring, records)
+    taken = {record.id for record in known}
+    said = {_said(record) for record in known}
+    new: list[Versions] = []
+    for versions in records:
+        stamped = tuple(_stamped(wiring, version, versions[-1]) for version in versions)
+        if _said(stamped[-1]) in said:
+            continue
+        if stamped[-1].id in taken:
+            fresh = wiring.new_id()
+            stamped = tuple(version.model_copy(update={"id": fresh}) for version in stamped)
+        new.append(stamped)
+    changed = await take_in(wiring, context, new, elevated=elevated, any_scope=any_scope)
+    return TakenIn(changed, sum(versions[-1].status == "quarantined" for versions in new))
+
+
+def _stamped(wiring: Wiring, version: MemoryRecord, current: MemoryRecord) -> MemoryRecord:
+    """A version as the server has it, whatever the file claims. Old ones stand and fall with the current one."""
+    suspicion = suspicion_of({"key": current.key, "fact": current.text, "tags": current.tags})
+    verdict = standing(Claim("agent", "imported", suspicion, sensitivity=version.sensitivity), wiring.quarantine)
+    return version.model_copy(
+        update={
+            "origin": version.origin.model_copy(update={"author": "agent"}),
+            "provenance": "imported",
+            "status": verdict.status,
+            "held_because": verdict.held_because,
+            "pinned": False,
+        }
+    )
+
+
+async def _known(wiring: Wiring, records: Sequence[Versions]) -> Sequence[MemoryRecord]:
+    """What is held under the ids of the records, wherever, and under their keys at their scopes."""
+    provider = wiring.provider
+    current = [versions[-1] for versions in records if versions]
+    scopes = tuple({record.scope for record in current})
+    everywhere = await provider.scopes() if can_browse(provider) else scopes
+    requests = (
+        ListRequest(everywhere, ids=tuple(record.id for record in current), filter=SET_ASIDE_TOO),
+        ListRequest(scopes, keys=tuple({record.key for record in current}), filter=SET_ASIDE_TOO),
+    )
+    return [record for request in requests for record in (await provider.list(request)).records]
+
+
+def _said(record: MemoryRecord) -> tuple[object, ...]:
+    return record.scope, record.key, record.text, record.tags, record.valid_from, record.valid_to, record.kind
