@@ -68,7 +68,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "snowballstemmer": ("ranking/",),
     "redact_secret": ("screening/",),
     "onnxruntime": ("embedding/",),
-    "httpx2": ("embedding/", "selecting/"),
+    "httpx2": ("embedding/", "selecting/", "server/auth/"),
     "click": ("cli/",),
     "rich": ("cli/", "client/"),
     "pydantic_settings": ("config.py",),
