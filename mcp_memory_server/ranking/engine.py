@@ -159,8 +159,8 @@ class _Ranking:
     def _lexical_signals(self, match: LexicalMatch) -> dict[str, NDArray[np.float32]]:
         weights = self._weights
         signals = {
-            "words": self._scaled_words(match),
-            "trigrams": min_max(match.trigrams, self._living, weights.trigrams),
+            "bm25": self._scaled_words(match),
+            "trigram": min_max(match.trigrams, self._living, weights.trigrams),
         }
         if weights.feedback and not self._caller.has_threads:
             again = feedback(self._caller, match, _summed(signals))

@@ -34,7 +34,7 @@ async def ask(provider: MemoryProvider) -> tuple[Hit, ...]:
 
 
 def by_words(hits: tuple[Hit, ...]) -> bool:
-    return any(hit.signals["words"] > 0 for hit in hits)
+    return any(hit.signals["bm25"] > 0 for hit in hits)
 
 
 @pytest.mark.parametrize("scheme", ["memory", "sqlite"])

@@ -43,7 +43,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A record that search returned. `signals` says why; pins and companions of a ranked key may score 0."""
+    """A record that search returned. Companions of a ranked key may score 0.
+
+    `signals` says what made up the score, by name; they sum to it. The shared engine (`ranking`) has `bm25`,
+    `trigram`, `feedback`, `vector`, `tokens`, `neighbours`, `passage`, `subject` and `date`, those that took part.
+    The newer of equal scores stands first. `pin` is there, adding nothing, where a pin alone brought the record.
+    """
 
     record: MemoryRecord
     score: float
