@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, get_args
+from functools import partial
+from typing import Final, TypeVar, get_args
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
 from mcp_memory_server.records import KINDS, OWNERS, Kind, Owner, Sensitivity, canonical_instant, normal_tags
@@ -30,11 +31,10 @@ def instant(argument: str, value: object) -> str:
 
 
 def _check_known(name: str, values: Collection[T], known: Collection[T], problems: list[Problem]) -> None:
-    problems.extend(
-        Problem(name, f"has {echo(value)}, which there is not; there are {', '.join(map(str, known))}")
-        for value in values
-        if value not in known
-    )
+    for value in values:
+        if value not in known:
+            known_ones = ", ".join(map(str, known))
+            problems.append(Problem(name, f"has {echo(value)}, which there is not; there are {known_ones}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +79,23 @@ class Filter:
     def __post_init__(self) -> None:
         problems: list[Problem] = []
         for name in _CLOCKS:
-            if getattr(self, name) is not None:
-                self._replace(name, lambda value, name=name: instant(name, value), problems)
+            if (value := getattr(self, name)) is not None:
+                self._replace(name, partial(instant, name, value), problems)
         if self.tags:
-            self._replace("tags", normal_tags, problems)
-        for name, known in (("kinds", KINDS), ("owners", OWNERS)):
-            _check_known(name, getattr(self, name), known, problems)
+            self._replace("tags", partial(normal_tags, self.tags), problems)
+        _check_known("kinds", self.kinds, KINDS, problems)
+        _check_known("owners", self.owners, OWNERS, problems)
         for name in ("max_sensitivity", "min_sensitivity"):
-            value = getattr(self, name)
-            _check_known(name, () if value is None else (value,), SENSITIVITIES, problems)
+            if (value := getattr(self, name)) is not None:
+                _check_known(name, (value,), SENSITIVITIES, problems)
         if not problems and self.since is not None and self.until is not None and self.until < self.since:
             problems.append(Problem("until", f"({self.until}) is before since ({self.since}); swap or drop one"))
         if problems:
             raise InvalidInput(*problems)
 
-    def _replace(self, name: str, normal: Callable[[Any], object], problems: list[Problem]) -> None:
+    def _replace(self, name: str, normal: Callable[[], object], problems: list[Problem]) -> None:
         try:
-            object.__setattr__(self, name, normal(getattr(self, name)))
+            object.__setattr__(self, name, normal())
         except InvalidInput as error:
             problems.extend(error.problems)
 
