@@ -30,6 +30,9 @@ _MEMORIES: Final = {
     "unpin": ("writing", "Let a fact compete for its place in the block again."),
     "review": ("reviewing", "See what waits for your decision, and decide."),
     "forget": ("forgetting", "Erase facts for good."),
+    "blocks": ("blocks", "Show the working blocks, and change or lock them."),
+    "rules": ("rules", "Show the rules, and state, try or fill in one."),
+    "insights": ("insights", "Show the insights, and state or vote on one."),
 }
 _STORE: Final = {
     "stats": ("store", "Count what is held."),

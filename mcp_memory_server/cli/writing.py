@@ -46,7 +46,7 @@ async def remember_command(session: Session, key: str, fact: str, **options: Unp
 
     The same KEY replaces its FACT and keeps the old one as history. `-` reads the fact from standard input.
     """
-    _show(session, await session.service.state(session.context, key, fact, **options))
+    show_written(session, await session.service.state(session.context, key, fact, **options))
 
 
 @click.command("publish")
@@ -64,10 +64,11 @@ async def publish_command(
     It goes into the prompts of everyone to whom the scope applies, so it needs --elevated.
     """
     written = await session.service.state(session.context, key, fact, scope=scope, elevated=elevated, **options)
-    _show(session, written)
+    show_written(session, written)
 
 
-def _show(session: Session, done: Remembered) -> None:
+def show_written(session: Session, done: Remembered) -> None:
+    """Answer with what became of a write."""
     document: dict[str, Any] = {
         "status": done.status,
         "record": record_json(done.record),
