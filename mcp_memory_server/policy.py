@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, get_args
+from typing import Final, Literal, get_args
 
 from .errors import Refused, echo
 from .identity import Actor, is_own_scope
@@ -18,7 +18,18 @@ _SENSITIVITIES: Final[tuple[Sensitivity, ...]] = get_args(Sensitivity)
 ADMIN: Final = "memory:admin"
 """The role of who looks after a store."""
 
-_REVIEWERS: Final = frozenset({"memory:reviewer", ADMIN})
+Action = Literal["read", "write", "review"]
+"""What a role allows: to be shown what applies, to record and forget what is one's own, to decide for others."""
+
+ROLES: Final[dict[str, frozenset[Action]]] = {
+    "memory:reader": frozenset({"read"}),
+    "memory:writer": frozenset({"read", "write"}),
+    "memory:reviewer": frozenset({"read", "write", "review"}),
+    ADMIN: frozenset({"read", "write", "review"}),
+}
+
+ROLE_PREFIX: Final = "memory:"
+"""How the names of our roles begin. An organisation's other roles say nothing here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,18 @@ ALLOWED = Verdict(allowed=True)
 
 def _refused(reason: str) -> Verdict:
     return Verdict(allowed=False, reason=reason)
+
+
+def may(actor: Actor, action: Action, *, roles_required: bool = False) -> bool:
+    """Whether `actor` may do this at all, before it is asked where.
+
+    Roles are in force once an actor has one of ours, if only a misspelt one, and for everybody where the operator
+    requires them. Where none are in force everybody may do what touches their own memory only, so not review.
+    """
+    ours = [role for role in actor.roles if role.startswith(ROLE_PREFIX)]
+    if not ours and not roles_required:
+        return action != "review"
+    return any(action in ROLES.get(role, ()) for role in ours)
 
 
 def write_verdict(
@@ -152,7 +175,7 @@ def _reasons_to_hold(claim: Claim, held: Collection[Provenance]) -> Iterator[str
 
 def may_review(actor: Actor, scope: str, elevated: bool = False) -> bool:
     """Whether `actor` decides about what waits at `scope`: their own, and wider ones with a role or elevated."""
-    return is_own_scope(actor, scope) or elevated or not _REVIEWERS.isdisjoint(actor.roles)
+    return is_own_scope(actor, scope) or elevated or may(actor, "review")
 
 
 def approve_verdict(actor: Actor, record: MemoryRecord, elevated: bool = False) -> Verdict:
