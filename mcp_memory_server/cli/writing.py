@@ -84,6 +84,8 @@ def show_written(session: Session, done: Remembered) -> None:
     ]
     if done.previous is not None:
         lines.append("The fact it replaced is kept: see `mcp-memory-server history`.")
+    if done.validity_note is not None:
+        lines.append(done.validity_note)
     lines += [f"It overrides the value at {value.scope}." for value in done.overrides]
     if done.similar_keys:
         lines.append(f"Keys that look like the same question: {', '.join(map(echo, done.similar_keys))}.")

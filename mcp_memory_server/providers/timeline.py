@@ -57,7 +57,7 @@ def version_at(
     return None
 
 
-def answers(versions: Sequence[MemoryRecord], asked: Filter, statuses: Collection[Status]) -> Sequence[MemoryRecord]:
+def answers(versions: Sequence[MemoryRecord], asked: Filter, statuses: Collection[Status]) -> tuple[MemoryRecord, ...]:
     """The versions of one record that a list or a search is about: at most one, unless superseded ones are wanted.
 
     Args:
@@ -78,7 +78,7 @@ def answers(versions: Sequence[MemoryRecord], asked: Filter, statuses: Collectio
     else:
         version = version_at(versions, asked.as_of, asked.known_at)
         found = () if version is None else (version,)
-    return [version for version in found if _has_status(version, asked, statuses) and admits(asked, version)]
+    return tuple(version for version in found if _has_status(version, asked, statuses) and admits(asked, version))
 
 
 def _has_status(version: MemoryRecord, asked: Filter, statuses: Collection[Status]) -> bool:

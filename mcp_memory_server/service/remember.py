@@ -113,6 +113,16 @@ class Remembered:
     similar_keys: tuple[str, ...]
     outranked_by: tuple[Override, ...] = ()
 
+    @property
+    def validity_note(self) -> str | None:
+        """A sentence about a fact that does not hold when it is written, and so is in no digest yet, or any more."""
+        record = self.record
+        if record.valid_from is not None and record.valid_from > record.updated_at:
+            return f"It is shown from {record.valid_from} on; until then nothing answers the key at {record.scope}."
+        if record.valid_to is not None and record.valid_to <= record.updated_at:
+            return f"It ended at {record.valid_to}: only a question about the time before shows it."
+        return None
+
 
 async def remember(wiring: Wiring, context: RequestContext, request: RememberRequest) -> Remembered:
     """Record an assistant's conclusion at an own scope of the actor.

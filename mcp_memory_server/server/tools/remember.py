@@ -105,6 +105,8 @@ def _remembered_text(done: Remembered) -> str:
         lines.append("The fact it replaced is kept in its history.")
         if done.previous.origin.author == "human" and record.origin.author == "agent":
             lines.append("It was stated by a person and is now your note: tell the user.")
+    if done.validity_note is not None:
+        lines.append(done.validity_note)
     if done.outranked_by:
         scopes = ", ".join(value.scope for value in done.outranked_by)
         lines.append(f"It does not take effect here: the key is answered more narrowly at {scopes}. Tell the user.")
