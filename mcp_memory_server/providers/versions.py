@@ -13,7 +13,16 @@ from pydantic_core import PydanticSerializationError
 from mcp_memory_server.errors import Conflict, InvalidInput, Problem, echo
 from mcp_memory_server.records import Kind, MemoryRecord, active_lane, check_validity, lane_of
 
-from .base import JournaledDigest, RestoreRequest, ReviseRequest, SettleRequest, VectorsWrite, WriteRequest, Written
+from .base import (
+    JournaledDigest,
+    RestoreRequest,
+    ReviseRequest,
+    SettleRequest,
+    SurfaceRequest,
+    VectorsWrite,
+    WriteRequest,
+    Written,
+)
 
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
@@ -31,6 +40,7 @@ __all__ = [
     "approval",
     "check_journalable",
     "check_restorable",
+    "check_surfacing",
     "check_vectors",
     "closed",
     "closed_history",
@@ -228,6 +238,18 @@ def check_journalable(digest: JournaledDigest) -> None:
         "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
+
+
+def check_surfacing(request: SurfaceRequest) -> None:
+    """Refuse a set whose name no store can hold.
+
+    Raises:
+        InvalidInput: a name holds half of a surrogate pair.
+    """
+    try:
+        (request.actor_id + request.conversation_id).encode()
+    except UnicodeEncodeError:
+        raise InvalidInput.of("conversation_id", "holds half of a surrogate pair; send whole ones") from None
 
 
 def check_vectors(request: VectorsWrite) -> None:

@@ -44,6 +44,7 @@ from .required import Erasure, ForgetRequest, Forgotten, Listing, ListRequest, M
 from .restoring import RestoreRequest, RestoringProvider
 from .reviewing import Decision, ReviewingProvider, Settled, SettleRequest
 from .searching import EmbeddedQuery, Hit, SearchingProvider, SearchRequest
+from .surfacing import Surfaced, SurfacedLookup, SurfaceRequest, SurfacingProvider
 from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
 from .writing import PinRequest, ReviseRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
@@ -98,6 +99,10 @@ __all__ = [
     "SettleRequest",
     "Settled",
     "Stats",
+    "SurfaceRequest",
+    "Surfaced",
+    "SurfacedLookup",
+    "SurfacingProvider",
     "UnmergeRequest",
     "VectorCount",
     "VectorProvider",
@@ -121,6 +126,7 @@ __all__ = [
     "holds_vectors",
     "instant",
     "is_maintained",
+    "keeps_surfaced",
     "reports_changes",
 ]
 
@@ -165,6 +171,10 @@ def reports_changes(provider: MemoryProvider) -> TypeGuard[ChangingProvider]:
 
 def is_maintained(provider: MemoryProvider) -> TypeGuard[MaintainedProvider]:
     return Group.MAINTAIN in provider.capabilities.groups
+
+
+def keeps_surfaced(provider: MemoryProvider) -> TypeGuard[SurfacingProvider]:
+    return Group.SURFACED in provider.capabilities.groups
 
 
 def can_restore(provider: MemoryProvider) -> TypeGuard[RestoringProvider]:

@@ -21,6 +21,7 @@ class Group(StrEnum):
     VECTORS = "vectors"
     REVIEW = "review"
     ENTITIES = "entities"
+    SURFACED = "surfaced"
 
 
 class WriteOption(StrEnum):

@@ -34,6 +34,7 @@ from . import (
     searching,
     searching_words,
     strings,
+    surfacing,
     two_clocks,
     writing,
 )
@@ -68,6 +69,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         two_clocks,
         embedded,
         entities,
+        surfacing,
     )
     for value in vars(module).values()
     if isinstance(value, Check)

@@ -22,6 +22,8 @@ from mcp_memory_server.providers.base import (
     RestoreRequest,
     ReviseRequest,
     SettleRequest,
+    SurfacedLookup,
+    SurfaceRequest,
     UnmergeRequest,
     VectorsWrite,
     VersionsRequest,
@@ -62,6 +64,11 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
         "merge": (MergeRequest(ANN, "one", "other", by="ann", at=minute(0)),),
         "unmerge": (UnmergeRequest(ANN, "id", by="ann", at=minute(0)),),
         "merges": (LedgerRequest((ANN,)),),
+    },
+    Group.SURFACED: {
+        "surface": (SurfaceRequest("ann", "talk", minute(0), ()),),
+        "surfaced": (SurfacedLookup("ann", "talk"),),
+        "prune_surfaced": (PruneRequest(minute(0), keep=0),),
     },
     Group.VECTORS: {
         "unembedded": ("toy", 1),

@@ -18,6 +18,7 @@ from mcp_memory_server.providers.base import (
     MemoryProvider,
     RestoringProvider,
     ReviewingProvider,
+    SurfacingProvider,
     VectorProvider,
 )
 from mcp_memory_server.providers.options import bind_write_options
@@ -52,6 +53,7 @@ class EveryGroup(
     VectorProvider,
     ReviewingProvider,
     EntityProvider,
+    SurfacingProvider,
     Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""

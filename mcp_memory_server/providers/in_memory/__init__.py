@@ -51,6 +51,9 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    Surfaced,
+    SurfacedLookup,
+    SurfaceRequest,
     UnmergeRequest,
     VectorCount,
     VectorsWrite,
@@ -81,6 +84,7 @@ from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, active_
 from .changes import ChangeFeed
 from .entities import Entities
 from .journal import Journal
+from .surfacing import SurfacedSets
 
 _URL: Final = "memory://"
 _CAPABILITIES: Final = Capabilities("memory", frozenset(Group), frozenset(WriteOption))
@@ -129,6 +133,7 @@ class InMemoryProvider:
         self._changes = ChangeFeed()
         self._journal = Journal()
         self._entities = Entities()
+        self._surfaced = SurfacedSets()
         self._secret = secrets.token_bytes(32)
         self._maintained_at: str | None = None
         self._open = True
@@ -324,6 +329,18 @@ class InMemoryProvider:
         await self._enter()
         return self._entities.ledger(request)
 
+    async def surface(self, request: SurfaceRequest) -> None:
+        await self._enter()
+        self._surfaced.add(request, {(scope, id) for id, (scope, _, _) in self._places.items()})
+
+    async def surfaced(self, lookup: SurfacedLookup) -> Sequence[Surfaced]:
+        await self._enter()
+        return self._surfaced.find(lookup)
+
+    async def prune_surfaced(self, request: PruneRequest) -> int:
+        await self._enter()
+        return self._surfaced.prune(request)
+
     async def changes(self, after: int | None) -> ChangeBatch:
         await self._enter()
         return self._changes.since(after)
@@ -427,6 +444,7 @@ class InMemoryProvider:
         self._vacate(record.id)
         self._index.remove(record)
         self._entities.drop(record.scope, record.id)
+        self._surfaced.drop(record.scope, record.id)
 
     def _vacate(self, record_id: str) -> None:
         scope, key, lane = self._places.pop(record_id)

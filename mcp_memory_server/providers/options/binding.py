@@ -44,6 +44,10 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    Surfaced,
+    SurfacedLookup,
+    SurfaceRequest,
+    SurfacingProvider,
     UnmergeRequest,
     VectorCount,
     VectorProvider,
@@ -74,6 +78,7 @@ _CONFINED: Final = frozenset(
         Group.RESTORE,
         Group.REVIEW,
         Group.ENTITIES,
+        Group.SURFACED,
         Group.VECTORS,
     }
 )
@@ -98,6 +103,7 @@ class _EveryGroup(
     MaintainedProvider,
     VectorProvider,
     EntityProvider,
+    SurfacingProvider,
     Protocol,
 ): ...
 
@@ -232,6 +238,20 @@ class BoundProvider:
     async def merges(self, request: LedgerRequest) -> tuple[Merge, ...]:
         space = self._space(Group.ENTITIES)
         return space.leave(await self._inner.merges(space.enter(request)))
+
+    # --- surfaced -----------------------------------------------------------------------------------------
+
+    async def surface(self, request: SurfaceRequest) -> None:
+        space = self._space(Group.SURFACED)
+        await self._inner.surface(space.enter(request))
+
+    async def surfaced(self, lookup: SurfacedLookup) -> Sequence[Surfaced]:
+        space = self._space(Group.SURFACED)
+        return space.leave(await self._inner.surfaced(space.enter(lookup)))
+
+    async def prune_surfaced(self, request: PruneRequest) -> int:
+        space = self._space(Group.SURFACED)
+        return await self._inner.prune_surfaced(replace(request, actors=space.prefix + request.actors))
 
     # --- journal, changes, vectors and maintain -----------------------------------------------------------
 

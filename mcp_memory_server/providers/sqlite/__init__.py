@@ -43,6 +43,9 @@ from mcp_memory_server.providers.base import (
     Settled,
     SettleRequest,
     Stats,
+    Surfaced,
+    SurfacedLookup,
+    SurfaceRequest,
     UnmergeRequest,
     VectorCount,
     VectorsWrite,
@@ -53,7 +56,7 @@ from mcp_memory_server.providers.base import (
     Written,
 )
 from mcp_memory_server.providers.signatures import check_language, signature_of
-from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_vectors
+from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_surfacing, check_vectors
 from mcp_memory_server.records import MemoryRecord, Sensitivity
 
 from . import (
@@ -69,6 +72,7 @@ from . import (
     reviewing,
     search,
     signing,
+    surfacing,
     vectors,
     writing,
 )
@@ -197,6 +201,16 @@ class SqliteProvider:
 
     async def merges(self, request: LedgerRequest) -> tuple[Merge, ...]:
         return await self._database.read(lambda db: entities.ledger(db, request))
+
+    async def surface(self, request: SurfaceRequest) -> None:
+        check_surfacing(request)
+        await self._database.write(lambda db: surfacing.add(db, request))
+
+    async def surfaced(self, lookup: SurfacedLookup) -> Sequence[Surfaced]:
+        return await self._database.read(lambda db: surfacing.find(db, lookup))
+
+    async def prune_surfaced(self, request: PruneRequest) -> int:
+        return await self._database.write(lambda db: surfacing.prune(db, request))
 
     async def changes(self, after: int | None) -> ChangeBatch:
         if after is not None and after == self._seen_cursor:

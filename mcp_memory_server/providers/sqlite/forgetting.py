@@ -20,7 +20,7 @@ from typing import Final, cast
 
 from mcp_memory_server.providers.base import ForgetRequest
 
-from . import entities, files
+from . import entities, files, surfacing
 from .names import is_storable
 from .writing import ScopeGeneration, advance, announce, drop_signature
 
@@ -64,11 +64,12 @@ def erase(db: sqlite3.Connection, request: ForgetRequest) -> Erased | None:
 
 
 def delete(db: sqlite3.Connection, place: ScopeGeneration, number: int, record_id: str) -> list[str]:
-    """Take a record with its history, signature and names out of the tables; all the texts that it and they held."""
+    """Take a record and all that hangs on it out of the tables; all the texts that it, its history and names held."""
     rows = db.execute(_TEXTS, {"id": record_id}).fetchall()
     db.execute("DELETE FROM history WHERE id = ?", (record_id,))
     db.execute("DELETE FROM memory WHERE number = ?", (number,))
     drop_signature(db, place, number)
+    surfacing.drop(db, record_id)
     folded = entities.sweep(db, (entity for entity, _ in entities.drop(db, record_id)))
     names = (name for name in folded if len(name) >= _LEAST_CHARS)
     return list(dict.fromkeys([*(text for row in rows for text in _texts_of(*row)), *names]))

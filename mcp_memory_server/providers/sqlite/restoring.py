@@ -10,7 +10,7 @@ from mcp_memory_server.providers.base import RestoreRequest
 from mcp_memory_server.providers.rows import RECORD_COLUMNS, record_values
 from mcp_memory_server.providers.versions import lane_of, refuse_outside
 
-from . import entities
+from . import entities, surfacing
 from .history import stored_versions
 from .writing import ScopeGeneration, advance, announce, drop_signature, put
 
@@ -48,6 +48,7 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
             db.execute("DELETE FROM memory WHERE number = ?", (number,))
             drop_signature(db, place_of(scope), number)
             unnamed += [entity for entity, _ in entities.drop(db, record_id)]
+            surfacing.drop(db, record_id)
             announce(db, scope, record_id)
         put(db, place_of(current.scope), current, lexical)
         db.executemany(_ADD_OLD, [record_values(version) for version in old])
