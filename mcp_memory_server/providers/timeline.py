@@ -37,8 +37,8 @@ def version_at(
 
     Known are the versions written by then, and the last of those is not replaced yet. A version holds from its
     beginning until it ends or is replaced, whichever is earlier. It begins when it says so, else when it replaced
-    another one, else it has always held. Of several that hold the newest stands: one that begins in the past wins
-    from then on.
+    another one or took another record's place, else it has always held. Of several that hold the newest stands: one
+    that begins in the past wins from then on.
 
     Args:
         versions: as they were when current, oldest first.
@@ -50,7 +50,8 @@ def version_at(
     replaced_at = _NEVER
     for place in reversed(range(len(known))):
         version = known[place]
-        begun = begins(version) or (version.updated_at if place else _ALWAYS)
+        replaces = place > 0 or version.supersedes is not None
+        begun = begins(version) or (version.updated_at if replaces else _ALWAYS)
         if begun <= moment < min(version.valid_to or _NEVER, replaced_at):
             return version
         replaced_at = version.updated_at

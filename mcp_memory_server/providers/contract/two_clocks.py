@@ -209,6 +209,8 @@ async def a_record_that_takes_another_one_s_place_closes_it(store: Store) -> Non
         )
         assert texts((await listed(provider, filter=Filter(at=minute(30)))).records) == ["lives in Porto"]
         assert await _listed(provider, known_at=minute(15)) == ["lives in Lyon"]
+        assert await _listed(provider, as_of=minute(15)) == ["lives in Lyon"]
+        assert await _listed(provider, as_of=minute(20)) == ["lives in Porto"]
         again = await remember(provider, "residence", "lives in Gaia", at=30)
         assert again.supersedes == old.id
         reopened = await remember(provider, "home", "lives in Lyon after all", at=40)

@@ -35,11 +35,12 @@ _AT_SCOPES: Final = _CONDITIONAL.format(
 )
 _AMONG_NUMBERS: Final = _CONDITIONAL.format(index="", rows="number IN (SELECT value FROM json_each(?))")
 
-# A record with one version and no condition holds always, so that its row answers as it is.
+# A record with one version that took nobody's place, and no condition, holds always: its row answers as it is.
 _TOUCHED: Final = f"""
 SELECT number, scope_id, {_CURRENT_COLUMNS} FROM memory
 WHERE scope_id IN (SELECT value FROM json_each(:scopes))
-  AND (version > 1 OR updated_at > coalesce(:known_at, '~') OR {_IS_CONDITIONAL})
+  AND (version > 1 OR details ->> '$.supersedes' IS NOT NULL OR updated_at > coalesce(:known_at, '~')
+       OR {_IS_CONDITIONAL})
 """
 _OLD_VERSIONS: Final = f"""
 SELECT {_OLD_COLUMNS} FROM history WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id, version
