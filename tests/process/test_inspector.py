@@ -5,10 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from mcp_memory_server.server.resources import TEMPLATES
 
 pytestmark = pytest.mark.process
 
@@ -61,15 +65,25 @@ def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
 
     stored = tool("remember", key="tea", fact="Ann drinks green tea.")
     assert stored["status"] == "stored"
-    assert [entry["key"] for entry in tool("recall_digest", query="Which tea?")["entries"]] == ["tea"]
-    uris = [resource["uri"] for resource in call("resources/list")["resources"]]
-    assert uris == ["memory://block", "memory://digest", "memory://stats"]
-    assert len(call("resources/templates/list")["resourceTemplates"]) == 3
-    for uri in (*uris, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"):
-        assert call("resources/read", "--uri", uri)["contents"][0]["text"]
-    assert "green tea" in call("resources/read", "--uri", "memory://scopes/actor%3Aann")["contents"][0]["text"]
-    for prompt in call("prompts/list")["prompts"]:
-        assert call("prompts/get", "--prompt-name", prompt["name"])["messages"]
+    listed = ["memory://block", "memory://digest", "memory://stats"]
+    uris = [*listed, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"]
+    names = ["load_memory", "review_memory"]
+    # Each call is a process of Node and one of the server: what only reads runs beside each other.
+    with ThreadPoolExecutor(os.cpu_count()) as beside:
+        recalled = beside.submit(tool, "recall_digest", query="Which tea?")
+        resources, templates, prompts = (
+            beside.submit(call, method) for method in ("resources/list", "resources/templates/list", "prompts/list")
+        )
+        everything = beside.submit(call, "resources/read", "--uri", "memory://scopes/actor%3Aann")
+        read = beside.map(partial(call, "resources/read", "--uri"), uris)
+        got = beside.map(partial(call, "prompts/get", "--prompt-name"), names)
+        assert [entry["key"] for entry in recalled.result()["entries"]] == ["tea"]
+        assert [resource["uri"] for resource in resources.result()["resources"]] == listed
+        assert len(templates.result()["resourceTemplates"]) == len(TEMPLATES)
+        assert [prompt["name"] for prompt in prompts.result()["prompts"]] == names
+        assert "green tea" in everything.result()["contents"][0]["text"]
+        assert all(answer["contents"][0]["text"] for answer in read)
+        assert all(answer["messages"] for answer in got)
     assert tool("forget", key="tea")["forgotten"] is True
 
 
