@@ -15,6 +15,7 @@ from .tools import digest_json
 from .uris import (
     BLOCK,
     DIGEST,
+    PENDING,
     RECORDS,
     SCOPES,
     STATS,
@@ -54,6 +55,14 @@ LISTED: Final = (
         name="memory-stats",
         title="Memory statistics",
         description="Your scopes, in order of precedence, and how much is held at each.",
+        mime_type=_JSON,
+        annotations=_FOR_PEOPLE,
+    ),
+    types.Resource(
+        uri=PENDING,
+        name="memory-pending",
+        title="Waiting for review",
+        description="What waits for the user's decision: who recorded it, when and where, and why it is held.",
         mime_type=_JSON,
         annotations=_FOR_PEOPLE,
     ),
@@ -179,6 +188,11 @@ async def _stats(service: MemoryService, context: RequestContext, _: Address) ->
     return _dump(shown), _JSON
 
 
+async def _pending(service: MemoryService, context: RequestContext, _: Address) -> _Read:
+    waiting = await service.review.pending(context)
+    return _dump({"pending": [pending.shown_to_people() for pending in waiting]}), _JSON
+
+
 _READERS: Final[dict[str, Callable[[MemoryService, RequestContext, Address], Awaitable[_Read]]]] = {
     BLOCK: _block,
     DIGEST: _digest,
@@ -186,6 +200,7 @@ _READERS: Final[dict[str, Callable[[MemoryService, RequestContext, Address], Awa
     SCOPES: _scope,
     WORKING: _working,
     STATS: _stats,
+    PENDING: _pending,
 }
 
 

@@ -12,6 +12,7 @@ from mcp_memory_server.providers.base import Change, PageCursor
 BLOCK: Final = "memory://block"
 DIGEST: Final = "memory://digest"
 STATS: Final = "memory://stats"
+PENDING: Final = "memory://pending"
 RECORDS: Final = "memory://records/"
 SCOPES: Final = "memory://scopes/"
 WORKING: Final = "memory://working/"
@@ -20,6 +21,7 @@ _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
     BLOCK: ("query", "as_of", "known_at"),
     DIGEST: ("query", "as_of", "known_at"),
     STATS: (),
+    PENDING: (),
     RECORDS: (),
     SCOPES: ("after", "after_id"),
     WORKING: (),
@@ -49,7 +51,7 @@ def parse(uri: str) -> Address:
     for head in (RECORDS, SCOPES, WORKING):
         if path.startswith(head) and len(path) > len(head):
             return Address(head, unquote(path.removeprefix(head)), variables)
-    if path in (BLOCK, DIGEST, STATS):
+    if path in (BLOCK, DIGEST, STATS, PENDING):
         return Address(path, "", variables)
     raise NotFound("resource", uri, _REMEDY)
 

@@ -18,7 +18,10 @@ Connect = Callable[..., Client]
 
 @pytest.fixture(params=["auto", "legacy"])
 def connect(request: pytest.FixtureRequest) -> Connect:
-    """Ann's client. Takes the service, what `build_server` takes besides, and a `message_handler`."""
+    """Ann's client. Takes the service and what `build_server` takes besides.
+
+    And a `message_handler`, and `asked`, which answers a question to the person in Ann's stead.
+    """
     return partial(_client, request.param)
 
 
@@ -28,9 +31,12 @@ def connect_legacy() -> Connect:
     return partial(_client, "legacy")
 
 
-def _client(era: Any, service: MemoryService, *, message_handler: Any = None, **options: Any) -> Client:
+def _client(
+    era: Any, service: MemoryService, *, message_handler: Any = None, asked: Any = None, **options: Any
+) -> Client:
     options.setdefault("actor", ANN.actor)
-    return Client(build_server(service, **options), mode=era, message_handler=message_handler)
+    server = build_server(service, **options)
+    return Client(server, mode=era, message_handler=message_handler, elicitation_callback=asked)
 
 
 @pytest.fixture

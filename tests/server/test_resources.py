@@ -24,7 +24,8 @@ async def test_static_resources_are_listed_and_the_others_are_templates(
         templates = (await client.list_resource_templates()).resource_templates
         for resource in resources:
             assert await read(client, resource.uri)
-    assert [resource.uri for resource in resources] == ["memory://block", "memory://digest", "memory://stats"]
+    names = ("block", "digest", "stats", "pending")
+    assert [resource.uri for resource in resources] == [f"memory://{name}" for name in names]
     assert [template.uri_template for template in templates] == [
         "memory://block{?query,as_of,known_at}",
         "memory://digest{?query,as_of,known_at}",
