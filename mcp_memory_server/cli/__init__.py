@@ -33,6 +33,7 @@ _MEMORIES: Final = {
     "blocks": ("blocks", "Show the working blocks, and change or lock them."),
     "rules": ("rules", "Show the rules, and state, try or fill in one."),
     "insights": ("insights", "Show the insights, and state or vote on one."),
+    "entities": ("entities", "Show the names in triples, and say which of them mean the same."),
 }
 _STORE: Final = {
     "stats": ("store", "Count what is held."),

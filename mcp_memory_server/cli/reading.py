@@ -31,6 +31,10 @@ class SearchFields(TypedDict, total=False):
     include_superseded: bool
     include_quarantined: bool
     include_archived: bool
+    expand: bool
+
+
+_EXPAND = click.option("--expand", is_flag=True, help="Then what else is known about the entities in what was found.")
 
 
 def _clock_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,6 +50,7 @@ def _clock_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
+@_EXPAND
 @_clock_options
 @in_session
 async def block_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
@@ -63,6 +68,7 @@ async def block_command(session: Session, query: str | None, **options: Unpack[O
 @click.argument("query", required=False, callback=or_stdin)
 @click.option("--turn-id", help="Your id of this turn: asking again with it repeats the answer.")
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
+@_EXPAND
 @_clock_options
 @in_session
 async def recall_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
@@ -129,6 +135,7 @@ def _digest_text(offered: Offered) -> str:
 @click.option("--include-superseded", is_flag=True, help="Also facts that were replaced or have ended.")
 @click.option("--include-quarantined", is_flag=True, help="Also what waits for review.")
 @click.option("--include-archived", is_flag=True, help="Also what maintenance set aside.")
+@_EXPAND
 @_clock_options
 @reach_flags
 @in_session

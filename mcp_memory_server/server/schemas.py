@@ -105,6 +105,29 @@ HISTORY: Final = record_of(
     ("versions", "supersedes", "superseded_by"),
 )
 
+DESCRIPTION: Final = record_of(
+    {
+        "name": STRING,
+        "aliases": array(STRING),
+        "facts": array(RECORD),
+        "neighbours": array(
+            record_of(
+                {
+                    "name": STRING,
+                    "predicate": STRING,
+                    "direction": {"type": "string", "enum": ["outward", "inward"]},
+                    "id": STRING,
+                },
+                ("name", "predicate", "direction", "id"),
+            )
+        ),
+        "more": BOOLEAN,
+    },
+    ("name", "aliases", "facts", "neighbours", "more"),
+)
+
+MERGED: Final = record_of({"merge_id": STRING, "in_force": BOOLEAN, "at": STRING}, ("merge_id", "in_force", "at"))
+
 FORGOTTEN: Final = record_of(
     {
         "forgotten": BOOLEAN,

@@ -113,8 +113,14 @@ def names(record: MemoryRecord, known: Sequence[KnownEntity]) -> list[int]:
 
 
 def spellings(records: Iterable[MemoryRecord], known: KnownEntity) -> list[str]:
-    """How the records spell the entity, the usual spelling first."""
+    """How the records spell the entity: by the names of the roots first, and then the usual spelling first."""
     spelled = Counter(
         name for record in records for name in (record.subject, record.object) if name and known.is_named_by(name)
     )
-    return sorted(spelled, key=lambda name: (-spelled[name], name))
+    roots = [fold_name(entity.name) for entity in known.entities if entity.merged_into is None]
+
+    def place(name: str) -> int:
+        folded = fold_name(name)
+        return roots.index(folded) if folded in roots else len(roots)
+
+    return sorted(spelled, key=lambda name: (place(name), -spelled[name], name))

@@ -32,7 +32,7 @@ MAX_NAME_CHARS: Final = 100
 
 _NOT_IN_KEYS: Final = re.compile(r"[\[\]:]")
 _DIGEST_CHARS: Final = 8
-_REMEDY: Final = "Call describe_entity with a name as a fact spells it."
+_REMEDY: Final = "Give a name as a fact spells it; case and spacing do not matter."
 
 
 @dataclass(frozen=True, slots=True)

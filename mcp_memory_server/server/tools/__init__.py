@@ -14,6 +14,7 @@ from mcp_memory_server.service import MemoryService
 
 from .forget import forget_tool
 from .kinds import kinds_tools
+from .knowledge import knowledge_tools
 from .recall import digest_json, recall_tool
 from .remember import remember_tool
 from .review import review_tools
@@ -27,6 +28,7 @@ TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {
     "search": search_tools,
     "kinds": kinds_tools,
     "review": review_tools,
+    "knowledge": knowledge_tools,
 }
 """Further tools by the name under which an operator switches them on; each gives what the provider allows."""
 

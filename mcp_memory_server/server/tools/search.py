@@ -61,6 +61,7 @@ _SEARCH: Final = types.Tool(
             "include_superseded": _flag("Also facts that were replaced or have ended; not together with as_of."),
             "include_quarantined": _flag("Also what waits for a person's review: do not rely on it."),
             "include_archived": _flag("Also what maintenance set aside."),
+            "expand": _flag("Then what else is known about the people and things in the memories found."),
         }
     ),
     output_schema=HITS,
