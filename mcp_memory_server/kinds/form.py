@@ -36,6 +36,11 @@ class Form:
         return max(own, max_fact_chars)
 
     @property
+    def names(self) -> dict[str, str | None]:
+        """The parts of the triple, which are words of the caller's beside the text."""
+        return {"subject": self.subject, "predicate": self.predicate, "object": self.object}
+
+    @property
     def fields(self) -> dict[str, Any]:
         """The fields of the record by name."""
         return {name: getattr(self, name) for name in self.__slots__}

@@ -26,6 +26,7 @@ from mcp_memory_server.records import MAX_KEY_CHARS, Author, MemoryRecord, Sensi
 
 from .entities import MOST_MENTIONS, KnownEntity, entity_provider, known_entities, names, records_naming, spellings
 from .remember import Remembered, RememberRequest, Where, own_scope, problems_of, remember
+from .trust import refuse_credentials
 from .wiring import Wiring
 
 MAX_NAME_CHARS: Final = 100
@@ -110,7 +111,7 @@ class Knowledge:
 
         Raises:
             InvalidInput: every wrong argument; nothing was stored.
-            Refused, Conflict, NotSupported: as `remember` does.
+            CredentialRefused, Refused, Conflict, NotSupported: as `remember` does.
         """
         entity_provider(self.wiring.provider)
         subject, predicate, object = self._normalised(relation)
@@ -124,6 +125,7 @@ class Knowledge:
         return await remember(self.wiring, context, request)
 
     def _normalised(self, relation: Relation) -> tuple[str, str, str]:
+        refuse_credentials({name: getattr(relation, name) for name in ("subject", "predicate", "object")})
         parts: list[str] = []
         problems: list[Problem] = []
         for argument in ("subject", "predicate", "object"):

@@ -242,7 +242,8 @@ async def admitted(  # noqa: PLR0913  # who writes what where
     """
     draft = drafted(wiring, context, request, scope, author)
     provenance = request.form.provenance or ("user" if author == "human" else _claimed(request))
-    return await judged(wiring, scopes, draft, provenance, {name: getattr(request, name) for name in _TEXTS})
+    words = {name: getattr(request, name) for name in _TEXTS} | request.form.names
+    return await judged(wiring, scopes, draft, provenance, words)
 
 
 def drafted(  # noqa: PLR0913  # likewise

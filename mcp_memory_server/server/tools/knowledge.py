@@ -114,6 +114,8 @@ _UNMERGE: Final = types.Tool(
 async def _relate(call: Call) -> types.CallToolResult:
     done = await call.service.knowledge.relate(call.context, Relation(**call.given))
     said = f"{done.status.capitalize()} under {echo(done.record.key)} at {done.record.scope}, id {done.record.id}."
+    if done.record.status == "quarantined":
+        said = f"Held for review ({done.record.held_because}), and shown to no model until a person approves it. {said}"
     structured = {"status": done.status, "record": done.record.model_dump(mode="json")}
     return types.CallToolResult(content=text(said), structured_content=structured)
 
