@@ -22,6 +22,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from .started import RememberingLoop, ending
+
 _MOST_TOOLS: Final = 10_000
 _MOST_PAGES: Final = 1_000
 _LARGEST_EVENT: Final = 64 * 2**20
@@ -42,6 +44,15 @@ class Command:
 
 class ServerUnusable(Exception):
     """The server cannot be reached, or does not keep to the protocol. The message says how; it may quote the server."""
+
+
+def list_tools(server: Command | str, timeout_s: float) -> list[Tool]:
+    """`read_tools` in an event loop of its own, which can tell how a process has ended.
+
+    Raises:
+        ServerUnusable
+    """
+    return anyio.run(read_tools, server, timeout_s, backend_options={"loop_factory": RememberingLoop})
 
 
 async def read_tools(server: Command | str, timeout_s: float) -> list[Tool]:
@@ -114,7 +125,8 @@ def _reason(error: Exception, timeout_s: float) -> str:
         case TimeoutError():
             return f"It did not list its tools within {timeout_s:g} s."
         case MCPError() if first.error.code == types.CONNECTION_CLOSED:
-            return "It ended the connection."
+            how = ending()
+            return f"It {how} before it had listed its tools." if how else "It ended the connection."
         case MCPError():
             return f"It answered with an error: {first.error.message} ({first.error.code})."
         case ValidationError():

@@ -1,6 +1,8 @@
 """A server over stdio that does not keep to the protocol, in the way that its argument names."""
 
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -45,12 +47,20 @@ def ask_first(request: Request) -> None:
         list_nothing(request)
 
 
+def close_output(_: Request) -> None:
+    """Hangs up and stays."""
+    os.close(sys.stdout.fileno())
+    signal.pause()
+
+
 FAULTS: dict[str, Callable[[Request], None]] = {
     "odd": lambda request: answer(request, result={"tools": ["search", 7]}),
     "wrong": lambda request: answer(request, result={"tools": [{"name": "search", "inputSchema": [["pattern"]]}]}),
     "stuck": partial(list_nothing, nextCursor="again"),
     "endless": lambda request: list_nothing(request, nextCursor=str(next(pages))),
     "dying": lambda _: sys.exit(3),
+    "crashing": lambda _: os.abort(),
+    "leaving": close_output,
     "refusing": partial(refuse, code=-32603, message="not \x1b[2J today"),
     "silent": stay_silent,
     "junk": print_junk,

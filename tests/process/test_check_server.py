@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
+
+from mcp_memory_server.cli import commands
 
 from .session import HANG_S, environment
 
@@ -36,10 +39,15 @@ def check_server(folder: Path, *arguments: str) -> subprocess.CompletedProcess[s
     )
 
 
-def told(folder: Path, *arguments: str) -> str:
+def check_here(*arguments: str) -> Result:
+    """The same command in this process, where the SDK is loaded once; the server is a process all the same."""
+    return CliRunner().invoke(commands, ["check-server", *arguments], prog_name="mcp-memory-server")
+
+
+def told(*arguments: str) -> str:
     """What is said of a server that cannot be checked."""
-    done = check_server(folder, *arguments)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = check_here(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith("Error: ")
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
@@ -73,32 +81,31 @@ def test_a_hostile_server_is_found_out_over_http(tmp_path: Path, url: str) -> No
     assert findings(done.stdout) == FOUND
 
 
-def test_a_person_reads_a_table(tmp_path: Path, url: str) -> None:
-    done = check_server(tmp_path, url)
+def test_a_person_reads_a_table(url: str) -> None:
+    done = check_here(url)
     heading, first, *_ = done.stdout.splitlines()
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert heading.split() == ["TOOL", "PLACE", "POINTER", "VERDICT", "COST", "PATTERN"]
     assert first.split()[:4] == ["search", "inputSchema", "/properties/q/pattern", "exponential"]
     assert "4 patterns in 3 tools, of which not safe: 2 exponential, 1 polynomial." in done.stdout
 
 
-def test_code_scanning_gets_sarif(tmp_path: Path, url: str) -> None:
-    done = check_server(tmp_path, url, "--sarif")
+def test_code_scanning_gets_sarif(url: str) -> None:
+    done = check_here(url, "--sarif")
     (run,) = json.loads(done.stdout)["runs"]
-    assert done.returncode == 1
+    assert done.exit_code == 1
     names = [found["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] for found in run["results"]]
     assert names == [f"{tool}/{place}#{pointer}" for tool, place, pointer, _ in FOUND]
 
 
-def test_our_own_server_is_safe(tmp_path: Path) -> None:
-    command = (sys.executable, "-m", "mcp_memory_server", "--url", "memory://", "--project", "shop")
-    done = check_server(tmp_path, "--", *command)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_our_own_server_is_safe() -> None:
+    done = check_here("--", sys.executable, "-m", "mcp_memory_server", "--url", "memory://", "--project", "shop")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "in 4 tools, nothing that can hang a host" in done.stdout
 
 
-def test_the_server_gets_the_variables_that_it_is_given(tmp_path: Path) -> None:
-    done = check_server(tmp_path, "--json", "--env", "TOOL_NAME=named=so", "--", *HOSTILE, "stdio")
+def test_the_server_gets_the_variables_that_it_is_given() -> None:
+    done = check_here("--json", "--env", "TOOL_NAME=named=so", "--", *HOSTILE, "stdio")
     assert findings(done.stdout)[0][0] == "named=so"
 
 
@@ -120,40 +127,50 @@ def test_no_validator_is_loaded_by_attaching(tmp_path: Path) -> None:
         ("wrong", "not as the protocol says"),
         ("stuck", "does not end"),
         ("endless", "does not end"),
-        ("dying", "ended the connection"),
+        ("dying", "ended with status 3 before it had listed its tools"),
+        ("crashing", "was ended by signal 6 (Abort"),
+        ("leaving", "ended the connection"),
         ("refusing", "not \\x1b[2J today"),
     ],
 )
-def test_a_server_that_breaks_the_protocol_is_told_of(tmp_path: Path, fault: str, complaint: str) -> None:
-    assert complaint in told(tmp_path, "--", *FAULTY, fault)
+def test_a_server_that_breaks_the_protocol_is_told_of(fault: str, complaint: str) -> None:
+    assert complaint in told("--", *FAULTY, fault)
 
 
-def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
-    complaint = told(tmp_path, "--timeout-s", "3", "--", *FAULTY, "silent")
+def test_a_server_that_never_answers_is_given_up() -> None:
+    complaint = told("--timeout-s", "3", "--", *FAULTY, "silent")
     assert "did not list its tools within 3 s" in complaint
     assert "thinking \\x1b[2J it over" in complaint
 
 
 @pytest.mark.parametrize("habit", ["junk", "asking", "toolless"])
-def test_what_hosts_put_up_with_is_no_fault(tmp_path: Path, habit: str) -> None:
-    done = check_server(tmp_path, "--", *FAULTY, habit)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_what_hosts_put_up_with_is_no_fault(habit: str) -> None:
+    done = check_here("--", *FAULTY, habit)
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "0 patterns in 0 tools" in done.stdout
 
 
 def test_what_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
-    assert "No such file" in told(tmp_path, "--", str(tmp_path / "no-such-program"))
-    assert "ended the connection" in told(tmp_path, "--", sys.executable, "-c", "")
-    assert "cannot be reached" in told(tmp_path, "http://127.0.0.1:9/mcp")
+    assert "No such file" in told("--", str(tmp_path / "no-such-program"))
+    assert "ended with status 0 before" in told("--", sys.executable, "-c", "")
+    assert "cannot be reached" in told("http://127.0.0.1:9/mcp")
 
 
-def test_a_failure_is_json_for_programs(tmp_path: Path) -> None:
-    error = json.loads(check_server(tmp_path, "--json", "http://127.0.0.1:9/mcp").stderr)["error"]
+def test_the_server_is_named_as_it_was_given() -> None:
+    assert told("http://127.0.0.1:9/mcp").startswith("Error: http://127.0.0.1:9/mcp cannot be checked. It ")
+    assert told("--", "/no/such", "a b").startswith("Error: /no/such 'a b' cannot be checked. It cannot be started")
+    long = told("--", "/no/such", "x" * 1_000)
+    assert "x…" in long
+    assert "x" * 200 not in long
+
+
+def test_a_failure_is_json_for_programs() -> None:
+    error = json.loads(check_here("--json", "http://127.0.0.1:9/mcp").stderr)["error"]
     assert error["code"] == "unreadable"
 
 
 @pytest.mark.parametrize("arguments", [[], ["--env", "A"], ["http://127.0.0.1:9/mcp", "--env", "A=b"]], ids=" ".join)
-def test_wrong_usage_is_told_before_anything_is_started(tmp_path: Path, arguments: list[str]) -> None:
-    done = check_server(tmp_path, *arguments)
-    assert done.returncode == 2
+def test_wrong_usage_is_told_before_anything_is_started(arguments: list[str]) -> None:
+    done = check_here(*arguments)
+    assert done.exit_code == 2
     assert "Usage:" in done.stderr
