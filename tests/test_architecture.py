@@ -82,7 +82,8 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
 PURE: Final = (
     "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "kinds/", "similarity.py", "recall/",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
-    "providers/entity_names.py", "providers/signatures.py", "regexsafety/", "screening/",
+    "providers/entity_names.py", "providers/shown.py", "providers/signatures.py", "providers/timeline.py",
+    "regexsafety/", "screening/",
 )  # fmt: skip
 """Values to values: no I/O, no clock, no chance, no loop."""
 
