@@ -15,12 +15,25 @@ from mcp_memory_server.records import MemoryRecord, normal_text
 from .episodes import normal_episode
 from .form import PLAIN, Form
 from .insights import normal_insight
-from .rules import MAX_RULE_CHARS, normal_rule
-from .working import MAX_CHAR_LIMIT, normal_working
+from .rules import MAX_RULE_CHARS, normal_rule, rule_words
+from .working import MAX_CHAR_LIMIT, normal_working, working_text
 
-__all__ = ["PLAIN", "Form", "normal_kind"]
+__all__ = ["PLAIN", "Form", "normal_kind", "words_of"]
 
 _PART_OF: Final = {"rule": "procedural", "episode": "episodic", "working": "working", "insight": "insight"}
+
+
+def words_of(record: MemoryRecord) -> dict[str, tuple[str, ...]]:
+    """What the parts of a record's kind say, by the name of the part: its text may say something else.
+
+    Each part, and all of them in one line: what is split over steps or lines is read together all the same.
+    """
+    said: dict[str, tuple[str, ...]] = {}
+    if record.rule is not None:
+        said["rule"] = rule_words(record.rule)
+    if record.working is not None:
+        said["working"] = (record.working.value, working_text(record.working))
+    return said
 
 
 def normal_kind(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:

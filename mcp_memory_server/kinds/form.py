@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_memory_server.records import Episode, Insight, Kind, Owner, Provenance, Rule, WorkingBlock
@@ -15,7 +16,8 @@ from .working import MAX_CHAR_LIMIT
 class Form:
     """A kind with its parts, normalised already; `derived_from` are the ids of what it was concluded from.
 
-    `provenance` is that of the kind where it has one, whoever writes: a rule that was induced, a reflection.
+    `provenance` is that of the kind where it has one, whoever writes: a rule that was induced, a reflection. `raw` are
+    the words, by argument, as they came, where the text follows from them: what normalising removed is screened too.
     """
 
     kind: Kind = "semantic"
@@ -29,6 +31,7 @@ class Form:
     subject: str | None = None
     predicate: str | None = None
     object: str | None = None
+    raw: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
 
     def max_chars(self, max_fact_chars: int) -> int:
         """How long the text may be: where it follows from parts, these have limits of their own."""
@@ -43,7 +46,7 @@ class Form:
     @property
     def fields(self) -> dict[str, Any]:
         """The fields of the record by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "raw"}
 
 
 PLAIN: Final = Form()

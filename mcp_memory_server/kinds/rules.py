@@ -67,6 +67,12 @@ def rule_text(rule: Rule) -> str:
     return f"When {rule.condition}: {steps}{done}"
 
 
+def rule_words(rule: Rule) -> tuple[str, ...]:
+    """What a rule says: each part, and all of them in a row."""
+    parts = (rule.condition, *rule.steps, rule.success_criteria or "")
+    return (*parts, " ".join(parts))
+
+
 def with_outcome(rule: Rule, *, succeeded: bool, thread_id: str | None) -> Rule:
     """The rule after one more trial. Of a thread the first success counts; after a further one the rule is the same.
 

@@ -69,6 +69,21 @@ class Lock:
 Edit = SetValue | AppendLine | ReplaceText | Lock
 
 
+def words_of(edit: Edit) -> dict[str, tuple[str, ...]]:
+    """What an edit would have the block say, by argument."""
+    match edit:
+        case SetValue():
+            return {"value": (edit.value,)}
+        case AppendLine():
+            return {"line": (edit.line,)}
+        case ReplaceText():
+            return {"new": (edit.new,)}
+        case Lock():
+            return {}
+        case _:
+            assert_never(edit)
+
+
 def edited(block: WorkingBlock | None, edit: Edit) -> WorkingBlock | None:
     """The block after the edit; None where there is no block for it to change.
 

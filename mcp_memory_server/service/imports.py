@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.kinds import words_of
 from mcp_memory_server.policy import Claim, standing
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, ListRequest, can_browse
 from mcp_memory_server.records import MemoryRecord
@@ -31,7 +32,7 @@ def check_importable(record: MemoryRecord) -> None:
     Raises:
         CredentialRefused
     """
-    refuse_credentials({"key": record.key, "text": record.text, "tags": record.tags})
+    refuse_credentials({"key": record.key, "text": record.text, "tags": record.tags, **words_of(record)})
 
 
 async def take_in_foreign(
@@ -69,7 +70,8 @@ async def take_in_foreign(
 
 def _stamped(wiring: Wiring, version: MemoryRecord, current: MemoryRecord) -> MemoryRecord:
     """A version as the server has it, whatever the file claims. Old ones stand and fall with the current one."""
-    suspicion = suspicion_of({"key": current.key, "fact": current.text, "tags": current.tags})
+    said = {"key": current.key, "fact": current.text, "tags": current.tags, **words_of(current)}
+    suspicion = suspicion_of(said)
     verdict = standing(Claim("agent", "imported", suspicion, sensitivity=version.sensitivity), wiring.quarantine)
     return version.model_copy(
         update={

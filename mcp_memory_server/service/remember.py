@@ -243,7 +243,9 @@ async def admitted(  # noqa: PLR0913  # who writes what where
     draft = drafted(wiring, context, request, scope, author)
     provenance = request.form.provenance or ("user" if author == "human" else _claimed(request))
     words = {name: getattr(request, name) for name in _TEXTS} | request.form.names
-    return await judged(wiring, scopes, draft, provenance, words)
+    if request.form.raw:
+        del words["fact"]  # it follows from these
+    return await judged(wiring, scopes, draft, provenance, {**words, **request.form.raw})
 
 
 def drafted(  # noqa: PLR0913  # likewise

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, Refused, echo
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds import Form
-from mcp_memory_server.kinds.working import Edit, Lock, edited, working_text
-from mcp_memory_server.providers.base import ListRequest
-from mcp_memory_server.records import MemoryRecord, normal_key
+from mcp_memory_server.kinds.working import Edit, Lock, edited, words_of, working_text
+from mcp_memory_server.providers.base import Filter, ListRequest
+from mcp_memory_server.records import MemoryRecord, WorkingBlock, normal_key
 from mcp_memory_server.service.remember import Remembered, RememberRequest
+from mcp_memory_server.service.trust import refuse_credentials, suspicion_of
 from mcp_memory_server.service.wiring import Wiring
 
 from .recording import ASSISTANT, ATTEMPTS, Writer, record, writing
@@ -36,12 +37,14 @@ class Blocks:
 
         Raises:
             InvalidInput: what the edit says cannot be, with the limit that it breaks; nothing is cut.
-            Refused: an assistant would change a block that is read-only, or lock one.
+            CredentialRefused: it would hold one.
+            Refused: an assistant would change a block that is read-only or kept from it, or lock one.
             NotFound: there is no block to replace something in, or to lock.
             Conflict: the block is at another version, or others changed it all the time.
             NotSupported: the provider is read-only.
         """
         writing(self.wiring)
+        refuse_credentials({"label": label, **words_of(edit)})
         key = normal_key(label, "label")
         _check_person(key, isinstance(edit, Lock), writer)
         for attempt in range(ATTEMPTS):
@@ -50,7 +53,8 @@ class Blocks:
             if if_version is not None and if_version != version:
                 raise Conflict(key, if_version, version, current.text if current else None)
             try:
-                return await record(self.wiring, context, _edition(key, current, edit, writer), _at(current, writer))
+                edition = _edition(key, current, edit, writer)
+                return await record(self.wiring, context, edition, _at(current, writer))
             except Conflict:
                 if if_version is not None or attempt == ATTEMPTS - 1:
                     raise
@@ -83,14 +87,19 @@ class Blocks:
 
         Raises:
             InvalidInput: the label is the key of something else.
+            Refused: the session may not see the block.
         """
         places = writer.places(context)
-        listing = await self.wiring.provider.list(ListRequest(places, keys=(key,)))
+        request = ListRequest(places, keys=(key,), filter=Filter(include_archived=True))
+        listing = await self.wiring.provider.list(request)
         found = [one for one in listing.records if one.scope in places and one.kind != "session"]
         blocks = [one for one in found if one.working is not None]
         if not blocks and found:
             raise InvalidInput.of("label", f"is the key of a {found[0].kind} memory; use another label")
-        return min(blocks, key=lambda block: places.index(block.scope), default=None)
+        current = min(blocks, key=lambda block: places.index(block.scope), default=None)
+        if current is not None and current.sensitivity not in self.wiring.shown_now(context).ceiling:
+            raise Refused(f"The block {echo(key)} is more sensitive than this session may see. Use another label.")
+        return current
 
 
 def _check_person(key: str, needed: bool, writer: Writer) -> None:
@@ -112,8 +121,19 @@ def _edition(key: str, current: MemoryRecord | None, edit: Edit, writer: Writer)
         working_text(after),
         tags=current.tags if current else (),
         if_version=current.version if current else 0,
-        form=Form("working", working=after),
+        form=Form("working", working=after, raw=_screened(before, after, edit)),
     )
+
+
+def _screened(before: WorkingBlock | None, after: WorkingBlock, edit: Edit) -> dict[str, Sequence[str]]:
+    """What is looked at: what the edit adds, and the whole of it, since an instruction may come piece by piece.
+
+    Where the block reads like an instruction already, because a person had it say so, the addition alone counts.
+    """
+    said: dict[str, Sequence[str]] = dict(words_of(edit))
+    if before is None or suspicion_of({"value": before.value}) is None:
+        said["value"] = (after.value, working_text(after))
+    return said
 
 
 def _at(current: MemoryRecord | None, writer: Writer) -> Writer:

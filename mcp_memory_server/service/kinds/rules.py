@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds import Form
-from mcp_memory_server.kinds.rules import is_proven, normal_rule, rule_text, with_outcome
+from mcp_memory_server.kinds.rules import is_proven, normal_rule, rule_text, rule_words, with_outcome
 from mcp_memory_server.policy import waits_for_provenance_alone
 from mcp_memory_server.providers.base import ListRequest, SettleRequest, can_review
 from mcp_memory_server.records import MemoryRecord, Rule, normal_key
 from mcp_memory_server.service.remember import Remembered, RememberRequest
+from mcp_memory_server.service.trust import refuse_credentials
 from mcp_memory_server.service.wiring import Wiring
 
 from .recording import ASSISTANT, Writer, record, revise
@@ -44,12 +45,15 @@ class Rules:
 
         Raises:
             InvalidInput: every part that is wrong, with its limit.
-            Refused, Conflict, NotSupported: as `remember` does.
+            CredentialRefused, Refused, Conflict, NotSupported: as `remember` does.
         """
+        raw = {"rule": rule_words(rule)}
+        refuse_credentials({"key": key, **raw})
         normal = normal_rule(rule.model_copy(update=_UNTRIED), self.wiring.limits.max_fact_chars)
         provenance = "induction" if induced and writer.author == "agent" else None
         counted = await self._counted(context, key, normal, writer)
-        request = RememberRequest(key, rule_text(normal), form=Form("procedural", provenance, rule=counted))
+        form = Form("procedural", provenance, rule=counted, raw=raw)
+        request = RememberRequest(key, rule_text(normal), form=form)
         return await record(self.wiring, context, request, writer)
 
     async def report(self, context: RequestContext, id: str, *, succeeded: bool, writer: Writer = ASSISTANT) -> Outcome:
