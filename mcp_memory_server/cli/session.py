@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 import anyio
 import click
@@ -24,6 +24,9 @@ from .failures import told
 from .flags import Flags, setting_flags
 
 P = ParamSpec("P")
+
+_FLEETING: Final = "memory://"
+"""Of use to a server while it runs. A command begins with nothing there and leaves nothing behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,8 @@ def in_session(function: Callable[Concatenate[Session, P], Awaitable[None]]) -> 
         with told(flags):
             settings = load_settings(flags.settings)
             log_to_stderr(settings)
+            if settings.url.startswith(_FLEETING):
+                click.echo(f"Warning: the store {_FLEETING} ends with this command; nothing in it is kept.", err=True)
             anyio.run(body, settings)
 
     return run

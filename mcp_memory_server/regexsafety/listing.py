@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import cast
 
 from .guard import SCHEMA_FIELDS, SchemaField, tool_name
@@ -60,12 +61,12 @@ def check_document(document: object) -> ListingReport:
     if (mapping := _as_mapping(document)) is not None:
         return _check_mapping(mapping)
     if isinstance(document, list):
-        return check_tools(cast("list[object]", document))
+        return _check_list(cast("list[object]", document))
     raise NoSchema("neither an object, a list nor a boolean")
 
 
 def _check_mapping(document: Mapping[str, object]) -> ListingReport:
-    answer: Mapping[str, object] = _as_mapping(document.get("result")) or {}
+    answer = _mapping(document.get("result"))
     for holder, way in ((document, ("tools",)), (answer, ("result", "tools"))):
         tools = holder.get("tools")
         if isinstance(tools, list):
@@ -75,18 +76,51 @@ def _check_mapping(document: Mapping[str, object]) -> ListingReport:
     return ListingReport(tuple(PlacedFinding(finding) for finding in check_schema(document)))
 
 
+def _check_list(entries: Sequence[object]) -> ListingReport:
+    """A list that nothing says of what: of tools where an entry is like one, else of schemas."""
+    if any(_is_tool(entry) or isinstance(entry.get("name"), str) for entry in map(_mapping, entries)):
+        return check_tools(entries)
+    allowance = _Allowance(MOST_STEPS)
+    checked = [_check_as_schema(entry, (str(index),), allowance) for index, entry in enumerate(entries)]
+    return ListingReport(tuple(chain.from_iterable(checked)), len(entries))
+
+
 def check_tools(tools: Iterable[object], way: Sequence[str] = (), most_steps: int = MOST_STEPS) -> ListingReport:
-    """Judge the schemas of tools. An entry that is no tool is read as a schema; ``way`` leads to the list."""
+    """Judge the schemas of tools; ``way`` leads to the list.
+
+    An entry that is no tool as the protocol has it is a finding, not safe, whatever patterns are found in it: a host
+    may read more out of it than this does.
+    """
     allowance = _Allowance(most_steps)
     placed: list[PlacedFinding] = []
     count = 0
     for count, entry in enumerate(tools, 1):
-        placed.extend(_check_entry(entry, (*way, str(count - 1)), allowance))
+        place = (*way, str(count - 1))
+        if fault := _fault_of_tool(entry):
+            placed.append(PlacedFinding(Finding(to_pointer(place), "invalid", "", "", note=fault), _named(entry)))
+        placed.extend(_check_entry(entry, place, allowance))
     return ListingReport(tuple(placed), count)
+
+
+def _fault_of_tool(entry: object) -> str:
+    """What keeps an entry from being a tool, as a sentence; "" where nothing does."""
+    if not isinstance(entry, Mapping):
+        return "It is no tool, which is an object."
+    return "It is no tool, which has an inputSchema." if _mapping(entry).get("inputSchema") is None else ""
+
+
+def _named(entry: object) -> str | None:
+    name = _mapping(entry).get("name")
+    return name if isinstance(name, str) else None
 
 
 def _as_mapping(value: object) -> Mapping[str, object] | None:
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else None
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    """The value, or an empty mapping in place of anything else."""
+    return _as_mapping(value) or {}
 
 
 def _is_tool(entry: Mapping[str, object]) -> bool:
@@ -115,11 +149,16 @@ def _unreadable(why: str) -> Finding:
     return Finding("", "unknown", "", "", note=why)
 
 
+def _check_as_schema(entry: object, way: Sequence[str], allowance: _Allowance) -> Iterator[PlacedFinding]:
+    for finding in allowance.judge(entry):
+        yield PlacedFinding(replace(finding, pointer=to_pointer(way) + finding.pointer))
+
+
 def _check_entry(entry: object, way: Sequence[str], allowance: _Allowance) -> Iterator[PlacedFinding]:
-    tool: Mapping[str, object] = _as_mapping(entry) or {}
+    tool = _mapping(entry)
     if not _is_tool(tool):
-        for finding in allowance.judge(entry):
-            yield PlacedFinding(replace(finding, pointer=to_pointer(way) + finding.pointer))
+        if tool:
+            yield from _check_as_schema(tool, way, allowance)
         return
     for field in SCHEMA_FIELDS:
         if tool.get(field) is not None:

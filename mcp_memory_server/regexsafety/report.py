@@ -15,7 +15,7 @@ _LEVELS = {"exponential": "error", "polynomial": "warning", "invalid": "warning"
 _RULES = {
     "exponential": "Some thirty characters keep a backtracking engine busy for seconds.",
     "polynomial": "The work grows with a power of the length of the string.",
-    "invalid": "The pattern does not compile, so a validator throws on it.",
+    "invalid": "The pattern does not compile, or there is no schema at all, so a validator throws.",
     "unknown": "The pattern could not be judged; treat it as unsafe.",
 }
 

@@ -41,6 +41,14 @@ def test_stats_count_what_is_within_reach(filled: CommandLine) -> None:
     assert filled.json("stats", "--all", "--elevated")["records"] == 3
 
 
+def test_a_command_on_a_store_that_ends_with_it_says_that_nothing_is_kept(line: CommandLine) -> None:
+    for command in (("remember", "office", "Lyon"), ("list",)):
+        done = line.run(*command, "--url", "memory://")
+        assert done.exit_code == 0
+        assert done.stderr == "Warning: the store memory:// ends with this command; nothing in it is kept.\n"
+    line.ok("remember", "office", "Lyon")
+
+
 def test_an_export_comes_back_into_an_empty_store_the_same(filled: CommandLine) -> None:
     exported = filled.ok("export", "--all", "--elevated")
     url = ("--url", f"sqlite:///{filled.folder}/second.db")

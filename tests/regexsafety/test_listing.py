@@ -12,7 +12,7 @@ _TOOL = {"name": "search", "inputSchema": {"pattern": _EVIL}, "outputSchema": {"
 
 
 def test_both_schemas_of_a_tool_are_judged_with_their_place_in_the_document() -> None:
-    report = check_document({"result": {"tools": [{"name": "none"}, _TOOL]}})
+    report = check_document({"result": {"tools": [{"name": "none", "inputSchema": {}}, _TOOL]}})
     assert (report.tools, report.checked) == (2, 2)
     assert [(placed.tool, placed.place, placed.root) for placed in report.placed] == [
         ("search", "inputSchema", "/result/tools/1/inputSchema"),
@@ -24,6 +24,40 @@ def test_both_schemas_of_a_tool_are_judged_with_their_place_in_the_document() ->
 def test_what_is_no_tool_is_read_as_a_schema() -> None:
     (placed,) = check_document([{"items": {"pattern": _EVIL}}]).unsafe
     assert (placed.tool, placed.finding.pointer) == (None, "/0/items/pattern")
+
+
+@pytest.mark.parametrize(
+    ("entry", "fault", "name"),
+    [
+        (True, "which is an object", None),
+        (None, "which is an object", None),
+        ([], "which is an object", None),
+        ("search", "which is an object", None),
+        ({}, "which has an inputSchema", None),
+        ({"name": "search", "input_schema": {"pattern": _EVIL}}, "which has an inputSchema", "search"),
+        ({"name": "search", "inputSchema": None}, "which has an inputSchema", "search"),
+        ({"name": "search", "outputSchema": {}}, "which has an inputSchema", "search"),
+    ],
+)
+def test_an_entry_that_is_no_tool_is_never_safe(entry: object, fault: str, name: str | None) -> None:
+    report = check_document({"tools": [{"name": "fine", "inputSchema": {}}, entry]})
+    (placed,) = report.unsafe
+    assert (placed.finding.verdict, placed.finding.pointer, report.tools) == ("invalid", "/tools/1", 2)
+    assert fault in placed.finding.reason
+    assert placed.tool == name
+
+
+def test_a_list_with_a_tool_is_a_list_of_tools() -> None:
+    schema: dict[str, object] = {}
+    for like_a_tool in (_TOOL, {"name": "none"}):
+        assert "invalid" in [placed.finding.verdict for placed in check_document([like_a_tool, schema]).unsafe]
+    assert not check_document([schema, {"items": schema}]).unsafe
+
+
+def test_the_patterns_of_what_is_no_tool_are_found_all_the_same() -> None:
+    invalid, found = check_tools([{"name": "none", "items": {"pattern": _EVIL}}]).unsafe
+    assert invalid.finding.verdict == "invalid"
+    assert found.finding.pointer == "/0/items/pattern"
 
 
 def test_a_schema_that_is_none_is_unknown() -> None:

@@ -83,6 +83,15 @@ async def test_the_answer_is_as_its_schema_says(
     assert answer["safe"] is not bool(answer["findings"])
 
 
+async def test_an_entry_that_is_no_tool_is_not_called_safe(connect: Connect, service: MemoryService) -> None:
+    async with connect(service) as client:
+        result = await client.call_tool("check_tool_schema", {"tools": [TOOLS[0], {"name": "bare"}]})
+    (finding,) = data_of(result)["findings"]
+    assert (finding["verdict"], finding["tool"], finding["pointer"]) == ("invalid", "bare", "/1")
+    assert "no tool, which has an inputSchema" in finding["reason"]
+    assert text_of(result).startswith("Not safe: 1 findings")
+
+
 async def test_exactly_one_of_schema_and_tools_is_needed(connect: Connect, service: MemoryService) -> None:
     async with connect(service) as client:
         assert "exactly one" in await refused(client, "check_tool_schema")
