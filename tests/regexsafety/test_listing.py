@@ -8,11 +8,12 @@ from mcp_memory_server.regexsafety import listing
 from mcp_memory_server.regexsafety.listing import NoSchema, check_document, check_tools
 
 _EVIL = "^(a+)+$"
+_NOTHING: dict[str, object] = {}
 _TOOL = {"name": "search", "inputSchema": {"pattern": _EVIL}, "outputSchema": {"items": {"pattern": "^a$"}}}
 
 
 def test_both_schemas_of_a_tool_are_judged_with_their_place_in_the_document() -> None:
-    report = check_document({"result": {"tools": [{"name": "none", "inputSchema": {}}, _TOOL]}})
+    report = check_document({"result": {"tools": [{"name": "none", "inputSchema": _NOTHING}, _TOOL]}})
     assert (report.tools, report.checked) == (2, 2)
     assert [(placed.tool, placed.place, placed.root) for placed in report.placed] == [
         ("search", "inputSchema", "/result/tools/1/inputSchema"),
@@ -36,11 +37,11 @@ def test_what_is_no_tool_is_read_as_a_schema() -> None:
         ({}, "which has an inputSchema", None),
         ({"name": "search", "input_schema": {"pattern": _EVIL}}, "which has an inputSchema", "search"),
         ({"name": "search", "inputSchema": None}, "which has an inputSchema", "search"),
-        ({"name": "search", "outputSchema": {}}, "which has an inputSchema", "search"),
+        ({"name": "search", "outputSchema": _NOTHING}, "which has an inputSchema", "search"),
     ],
 )
 def test_an_entry_that_is_no_tool_is_never_safe(entry: object, fault: str, name: str | None) -> None:
-    report = check_document({"tools": [{"name": "fine", "inputSchema": {}}, entry]})
+    report = check_document({"tools": [{"name": "fine", "inputSchema": _NOTHING}, entry]})
     (placed,) = report.unsafe
     assert (placed.finding.verdict, placed.finding.pointer, report.tools) == ("invalid", "/tools/1", 2)
     assert fault in placed.finding.reason
@@ -48,10 +49,9 @@ def test_an_entry_that_is_no_tool_is_never_safe(entry: object, fault: str, name:
 
 
 def test_a_list_with_a_tool_is_a_list_of_tools() -> None:
-    schema: dict[str, object] = {}
     for like_a_tool in (_TOOL, {"name": "none"}):
-        assert "invalid" in [placed.finding.verdict for placed in check_document([like_a_tool, schema]).unsafe]
-    assert not check_document([schema, {"items": schema}]).unsafe
+        assert "invalid" in [placed.finding.verdict for placed in check_document([like_a_tool, _NOTHING]).unsafe]
+    assert not check_document([_NOTHING, {"items": _NOTHING}]).unsafe
 
 
 def test_the_patterns_of_what_is_no_tool_are_found_all_the_same() -> None:
