@@ -14,8 +14,8 @@ from weakref import ref
 V = TypeVar("V")
 M = TypeVar("M")
 
-# As many as there are records that a store keeps decoded: about 1 KB each, and for a line of the block its text.
-MOST_KEPT: Final = 2_000
+# What fifty conversations at a time are shown. About 1 KB each, and for a line of the block its text.
+MOST_KEPT: Final = 1_000
 
 
 class _Made(ref[V], Generic[V, M]):

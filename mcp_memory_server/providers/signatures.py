@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -71,22 +71,29 @@ def numbered(versions: Iterable[tuple[int, MemoryRecord]], asked: Filter) -> dic
     return {number: record for number, (_, record) in enumerate(ordered, start=_BEHIND_ALL)}
 
 
-def words_in_common(question: str, record: MemoryRecord) -> list[str]:
-    """The words of a question that a record holds in any of their forms, as they were asked (folded), in order.
+def asked_words(question: str) -> Sequence[tuple[str, ...]]:
+    """The words that a question looks for, each in all its forms, as it was asked (folded) first.
 
-    The language of each is detected: where a store has one language of its own, a form may be missed.
+    The language is detected, here and for records: where a store has one of its own, a form may be missed.
     """
     from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
 
+    return read_query(question).words
+
+
+def words_in_common(asked: Sequence[tuple[str, ...]], record: MemoryRecord) -> list[str]:
+    """Those of the asked words that a record holds in any of their forms, as they were asked, in order."""
     held = _forms_of(record)
-    return [forms[0] for forms in read_query(question).words if not held.isdisjoint(forms)]
+    return [forms[0] for forms in asked if any(f"\n{form}\n" in held for form in forms)]
 
 
-def _made_forms(record: MemoryRecord) -> frozenset[str]:
+def _made_forms(record: MemoryRecord) -> str:
+    """All forms of a record's words, each on a line: a tenth of what a set of them would take."""
     from mcp_memory_server.ranking.text import forms_of_text  # noqa: PLC0415  # the stemmers
 
     passage = "\n".join(part for part in (record.key, record.text, *record.tags, record.subject) if part)
-    return frozenset(form for forms in forms_of_text(passage) for form in forms)
+    held = dict.fromkeys(form for forms in forms_of_text(passage) for form in forms)
+    return "\n".join(("", *held, ""))
 
 
-_forms_of: Final = Derived[MemoryRecord, frozenset[str]](_made_forms)
+_forms_of: Final = Derived[MemoryRecord, str](_made_forms)

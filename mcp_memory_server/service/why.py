@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory_server.digest import DigestEntry
-from mcp_memory_server.providers.signatures import words_in_common
+from mcp_memory_server.providers.signatures import asked_words, words_in_common
 from mcp_memory_server.records import MemoryRecord
 
 
@@ -19,24 +19,30 @@ def reasons(entries: Sequence[DigestEntry], query: str, ranks: Mapping[str, int]
         ranks: by id the place of an entry's key among those that were found, 1 being the best.
 
     Returns:
-        As `reason_of_hit`, and `overrides`, the scopes whose answers the entry outranks, where there are any.
+        As `reasons_of_hits`, and `overrides`, the scopes whose answers the entry outranks, where there are any.
     """
-    found = {entry.id: reason_of_hit(entry, ranks[entry.id], query) for entry in entries}
+    asked = asked_words(query) if query else None
+    found = {entry.id: _reason(entry, ranks[entry.id], asked) for entry in entries}
     for entry in entries:
         if entry.overrides:
             found[entry.id]["overrides"] = [override.scope for override in entry.overrides]
     return found
 
 
-def reason_of_hit(record: MemoryRecord, rank: int, query: str) -> dict[str, Any]:
-    """Why a record was found: its `rank`; `words`, those of the question that it holds; `pinned` where it is.
+def reasons_of_hits(records: Iterable[MemoryRecord], query: str) -> list[dict[str, Any]]:
+    """For each record found, best first: its `rank`; `words`, those of the question it holds; `pinned` where it is.
 
     Words are given as they were asked, and absent where nothing was. None may be in common: then it was found by its
     spelling, its meaning, its surroundings or its date, as the signals of a hit tell; or because it is pinned.
     """
+    asked = asked_words(query) if query else None
+    return [_reason(record, rank, asked) for rank, record in enumerate(records, start=1)]
+
+
+def _reason(record: MemoryRecord, rank: int, asked: Sequence[tuple[str, ...]] | None) -> dict[str, Any]:
     reason: dict[str, Any] = {"rank": rank}
-    if query:
-        reason["words"] = words_in_common(query, record)
+    if asked is not None:
+        reason["words"] = words_in_common(asked, record)
     if record.pinned:
         reason["pinned"] = True
     return reason

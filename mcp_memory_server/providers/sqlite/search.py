@@ -52,8 +52,9 @@ _TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM 
 
 _FEW_SCOPES: Final = 8
 
-# Up to this many records and characters ranking takes about as long as handing a question to another thread.
-_MOST_AT_ONCE: Final = 1_000
+# Up to this many records and characters ranking takes less than a millisecond, and handing it to another thread costs
+# a third of one at best, and several where threads wait for a core.
+_MOST_AT_ONCE: Final = 3_000
 _LONGEST_AT_ONCE: Final = 500
 
 # Decoded records take about 3 KB each.

@@ -12,7 +12,7 @@ from mcp_memory_server.providers.base import Hit
 from mcp_memory_server.records import KINDS, OWNERS, MemoryRecord
 from mcp_memory_server.server.schemas import BOOLEAN, HISTORY, HITS, STRING, Schema, arguments, array
 from mcp_memory_server.service import History, MemoryService, SearchOptions
-from mcp_memory_server.service.why import reason_of_hit
+from mcp_memory_server.service.why import reasons_of_hits
 from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
 
 from .served import ID, Call, ServedTool, text
@@ -90,17 +90,18 @@ _HISTORY: Final = types.Tool(
 async def _search(call: Call) -> types.CallToolResult:
     options = SearchOptions(**call.given)
     hits = await call.service.search(call.context, options)
-    found = [_hit_json(hit, place, options.query or "") for place, hit in enumerate(hits, start=1)]
+    reasons = reasons_of_hits((hit.record for hit in hits), options.query or "")
+    found = [_hit_json(hit, why) for hit, why in zip(hits, reasons, strict=True)]
     lines = [f"{len(hits)} found." if hits else "Nothing was found.", *(_line(hit.record) for hit in hits)]
     return types.CallToolResult(content=text("\n".join(lines)), structured_content={"hits": found})
 
 
-def _hit_json(hit: Hit, place: int, query: str) -> dict[str, Any]:
+def _hit_json(hit: Hit, why: dict[str, Any]) -> dict[str, Any]:
     return {
         "record": hit.record.model_dump(mode="json"),
         "score": hit.score,
         "signals": {name: round(share, 4) for name, share in hit.signals.items()},
-        "why": reason_of_hit(hit.record, place, query),
+        "why": why,
     }
 
 
