@@ -178,6 +178,11 @@ def may_review(actor: Actor, scope: str, elevated: bool = False) -> bool:
     return is_own_scope(actor, scope) or elevated or may(actor, "review")
 
 
+def may_see(actor: Actor, record: MemoryRecord) -> bool:
+    """Whether a record is there for `actor` to read back: one that waits is so for who decides about it."""
+    return record.status == "active" or may_review(actor, record.scope)
+
+
 def approve_verdict(actor: Actor, record: MemoryRecord, elevated: bool = False) -> Verdict:
     """May `actor` make a fact of a record that waits for review?
 

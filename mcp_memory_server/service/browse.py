@@ -8,6 +8,7 @@ from typing import Final
 
 from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import may_see
 from mcp_memory_server.providers.base import (
     SENSITIVITIES,
     SET_ASIDE_TOO,
@@ -66,19 +67,22 @@ async def record_versions(
     """A record's versions, oldest first, the current one last; only that where the provider keeps no history.
 
     `scopes` widens where a person at the console looks; by default it is what the request resolves to, and versions
-    above the session's ceiling are left out, all of them where the current one lies above it.
+    above the session's ceiling are left out, all of them where the current one lies above it, or waits for somebody
+    else's review.
 
     Raises:
         NotFound: unknown, foreign and erased ids get the same error.
     """
-    ceiling = SENSITIVITIES if scopes is not None else wiring.shown_now(context).ceiling
+    console = scopes is not None
+    ceiling = SENSITIVITIES if console else wiring.shown_now(context).ceiling
     scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
     if has_history(wiring.provider):
         found = await wiring.provider.history(HistoryRequest(scopes, record_id))
     else:
         found = (await wiring.provider.list(ListRequest(scopes, ids=(record_id,), filter=SET_ASIDE_TOO))).records
     visible = tuple(version for version in found if version.scope in scopes and version.sensitivity in ceiling)
-    if not visible or found[-1].sensitivity not in ceiling:
+    hidden = bool(visible) and not (console or may_see(context.actor, found[-1]))
+    if not visible or hidden or found[-1].sensitivity not in ceiling:
         raise NotFound("memory", record_id, "Read memory://digest to see ids.")
     return visible
 
@@ -88,6 +92,8 @@ async def page(
 ) -> Page:
     """Everything held at one scope that applies to the request, up to the session's ceiling: the read-back.
 
+    What waits there is left out for whoever does not decide about it.
+
     Raises:
         NotFound: the scope does not apply, or does not exist: the two look the same.
     """
@@ -95,7 +101,8 @@ async def page(
         raise NotFound("scope", scope, "Read memory://stats to see your scopes.")
     found = await _page(browsing(wiring), scope, after, limit)
     ceiling = wiring.shown_now(context).ceiling
-    return replace(found, records=tuple(record for record in found.records if record.sensitivity in ceiling))
+    shown = (record for record in found.records if record.sensitivity in ceiling)
+    return replace(found, records=tuple(record for record in shown if may_see(context.actor, record)))
 
 
 async def _page(provider: BrowsingProvider, scope: str, after: PageCursor | None, limit: int) -> Page:

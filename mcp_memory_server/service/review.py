@@ -29,7 +29,7 @@ from mcp_memory_server.records import MemoryOrigin, MemoryRecord, active_lane, l
 
 from .pending import Pending
 from .remember import RememberRequest, drafted
-from .trust import Raw, refuse_credentials, suspicion_of
+from .trust import refuse_credentials, suspicion_of, suspicion_of_record
 from .wiring import Wiring
 
 MAX_REASON_CHARS: Final = 200
@@ -222,7 +222,7 @@ class Review:
             Pending(
                 record,
                 standing.get(_place(record)),
-                suspicion_of(_words_of(record)),
+                suspicion_of_record(record),
                 approve_verdict(context.actor, record, elevated).reason or None,
             )
             for record in waiting
@@ -232,10 +232,6 @@ class Review:
 def _place(record: MemoryRecord) -> tuple[str, str, str]:
     """Where the record would stand if it were approved."""
     return record.scope, record.key, active_lane(record.kind, record.origin.thread_id)
-
-
-def _words_of(record: MemoryRecord) -> Raw:
-    return {"key": record.key, "fact": record.text, "tags": record.tags, "reason": record.held_because}
 
 
 def _scope_problems(context: RequestContext, scope: str, scopes: Sequence[str]) -> Iterable[Problem]:

@@ -9,11 +9,13 @@ from typing import Final
 from mcp_memory_server.digest import below_cited, is_spent
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import may_see
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, Filter, Hit, ListRequest, SearchRequest, can_search
 from mcp_memory_server.records import Kind, MemoryRecord, Owner
 
 from .browse import find, record_versions
 from .expansion import one_hop
+from .trust import suspicion_of_record
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
 # A chain of records that supersede each other is followed this far in each direction.
@@ -69,7 +71,8 @@ async def search(
     """The records that answer best, best first, each with its score and the signals that make it up.
 
     Unlike a digest it resolves nothing: of one key every answer comes, at every scope. A pin brings nothing along.
-    `scopes` widens where a person at the console looks; by default it is what the request resolves to.
+    `scopes` widens where a person at the console looks; by default it is what the request resolves to, and of what
+    waits for review only that is found which the caller decides about and a model may read.
 
     Raises:
         InvalidInput: every option that is wrong.
@@ -77,6 +80,7 @@ async def search(
     asked = _filter(wiring, context, options)
     if not 1 <= options.top_k <= MAX_MEMORIES_CEILING:
         raise InvalidInput.of("top_k", f"is {options.top_k}, outside 1 to {MAX_MEMORIES_CEILING}")
+    console = scopes is not None
     scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
     query = (options.query or "").strip()
     if query and can_search(wiring.provider):
@@ -87,12 +91,22 @@ async def search(
         listing = await wiring.provider.list(ListRequest(scopes, limit=options.top_k, filter=asked))
         found = [Hit(record, 0.0) for record in listing.records]
     held = _in_order([hit for hit in found if hit.record.scope in scopes and not is_spent(hit.record)])
+    if not console:
+        held = [hit for hit in held if _is_for_sessions(context, hit.record)]
     keys = tuple(dict.fromkeys(hit.record.key for hit in held))[: options.top_k]
     direct = tuple(hit for hit in held if hit.record.key in keys)
     if not options.expand:
         return direct
     further = await one_hop(wiring.provider, scopes, asked, [hit.record for hit in direct])
-    return direct + tuple(Hit(record, 0.0, {"expanded": 1.0}) for record in further if record.scope in scopes)
+    shown = [record for record in further if record.scope in scopes]
+    if not console:
+        shown = [record for record in shown if _is_for_sessions(context, record)]
+    return direct + tuple(Hit(record, 0.0, {"expanded": 1.0}) for record in shown)
+
+
+def _is_for_sessions(context: RequestContext, record: MemoryRecord) -> bool:
+    """Whether a session may find a record that waits: words that read like an instruction are for people only."""
+    return record.status == "active" or (may_see(context.actor, record) and suspicion_of_record(record) is None)
 
 
 def _filter(wiring: Wiring, context: RequestContext, options: SearchOptions) -> Filter:

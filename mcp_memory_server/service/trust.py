@@ -89,6 +89,12 @@ def suspicion_of(raw: Raw) -> str | None:
     return None
 
 
+def suspicion_of_record(record: MemoryRecord) -> str | None:
+    """The same for a record that is held, with the reason that somebody gave for proposing it."""
+    words: Raw = {"key": record.key, "fact": record.text, "tags": record.tags, "reason": record.held_because}
+    return suspicion_of(words)
+
+
 async def _sources(wiring: Wiring, scopes: Sequence[str], ids: Sequence[str]) -> list[MemoryRecord | None]:
     if not ids:
         return []

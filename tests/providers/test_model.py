@@ -32,6 +32,7 @@ from mcp_memory_server.providers.base import (
     RestoreRequest,
     ReviseRequest,
     SearchRequest,
+    SettleRequest,
     VersionRef,
     VersionsRequest,
     WriteRequest,
@@ -199,6 +200,34 @@ class TwoStores(RuleBasedStateMachine):
         assert (reference is None) == (subject is None)
         if reference is not None:
             assert (subject.key, subject.scope, subject.erasure) == (reference.key, reference.scope, "done")
+
+    @precondition(lambda self: any(record.status == "quarantined" for record in self._known))
+    @rule(
+        place=places,
+        scope=st.one_of(st.none(), st.none(), st.sampled_from(SCOPES)),
+        decision=st.sampled_from(("approve", "approve", "reject")),
+        text=st.one_of(st.none(), texts),
+        by=st.sampled_from((None, MemoryOrigin(author="human", actor_ref="ann"))),
+        if_version=st.one_of(st.none(), st.none(), st.integers(0, 2)),
+        at=instants,
+    )
+    def settle(self, place: int, scope: str | None, by: MemoryOrigin | None, **fields: Any) -> None:
+        waiting = [record for record in self._known if record.status == "quarantined"]
+        record = waiting[place % len(waiting)]
+        request = SettleRequest(scope or record.scope, record.id, by="ann", origin=by, **fields)
+        known_as = replace(request, id=self._subject_ids[record.id])
+        reference = self._outcome(lambda: self._call(self._reference.settle, request))
+        subject = self._outcome(lambda: self._call(self._subject.settle, known_as))
+        if isinstance(reference, Exception) or isinstance(subject, Exception):
+            assert str(reference) == str(subject)
+            return
+        assert (reference is None) == (subject is None)
+        if reference is None:
+            return
+        assert (subject.record and self._as_reference(subject.record)) == reference.record
+        assert (subject.previous and self._as_reference(subject.previous)) == reference.previous
+        if reference.record is not None:
+            self._learn(reference.record, subject.record)
 
     @rule(
         id=st.sampled_from(("restored 1", "restored 2")),
