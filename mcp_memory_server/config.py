@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
 import platformdirs
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -18,6 +18,8 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 
 from .errors import ConfigurationError, InvalidInput, echo
 from .identity import Actor, RequestContext, check_scope, project_scope
+from .network import NetworkSettings
+from .setting_forms import NUMBER, Names, OptionalName, blank_is_none, lower, split, upper
 
 APP_NAME: Final = "mcp-memory-server"
 ENV_PREFIX: Final = "MCP_MEMORY_"
@@ -32,41 +34,9 @@ _PASSWORD = re.compile(r"(?<=://)([^/@:]*):.*@")
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
 
-def _upper(value: object) -> object:
-    return value.strip().upper() if isinstance(value, str) else value
-
-
-def _lower(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
-def _split(value: object) -> object:
-    """Names separated by commas; a configuration file may give a list."""
-    names: object = value.split(",") if isinstance(value, str) else value
-    if isinstance(names, (list, tuple)):
-        return tuple(dict.fromkeys(str(name).strip() for name in cast("list[object]", names) if str(name).strip()))
-    return value
-
-
-def _blank_is_none(value: object) -> object:
-    return (value.strip() or None) if isinstance(value, str) else value
-
-
-def _no_booleans(value: object) -> object:
-    """`true` in a configuration file would otherwise count as 1."""
-    if isinstance(value, bool):
-        raise ValueError("is a truth value, not a number")
-    return value
-
-
 def _none_is_empty(value: object) -> object:
     """`none` names nothing: a blank variable counts as not set, and so could not say it."""
     return () if value == ("none",) else value
-
-
-_Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
-_OptionalName = Annotated[str | None, BeforeValidator(_blank_is_none)]
-_Number = BeforeValidator(_no_booleans)
 
 
 def default_url() -> str:
@@ -108,60 +78,60 @@ def _account_name() -> str:
         return ""
 
 
-class Settings(BaseSettings):
+class Settings(NetworkSettings):
     """What the server, the command line and the demo run with. A field's description says which values work."""
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
     url: str = Field(default_factory=default_url, description="a store URL such as sqlite:///~/memory.db or memory://")
     actor: str = Field(default_factory=default_actor_id, description="a name of 1 to about 190 characters")
-    roles: _Names = Field(default=(), description="roles such as memory:reviewer, separated by commas, or nothing")
-    tenant: _OptionalName = Field(
+    roles: Names = Field(default=(), description="roles such as memory:reviewer, separated by commas, or nothing")
+    tenant: OptionalName = Field(
         default=None, description="the id of an organisation, of at most about 190 characters, or nothing"
     )
-    project: _OptionalName = Field(
+    project: OptionalName = Field(
         default=None, description="the name of a project, at most about 190 characters with the actor, or nothing"
     )
-    max_memories: Annotated[int, _Number] = Field(default=20, ge=1, le=200, description="a whole number from 1 to 200")
-    max_fact_chars: Annotated[int, _Number] = Field(
+    max_memories: Annotated[int, NUMBER] = Field(default=20, ge=1, le=200, description="a whole number from 1 to 200")
+    max_fact_chars: Annotated[int, NUMBER] = Field(
         default=240, ge=1, le=10_000, description="a whole number from 1 to 10000"
     )
-    toolsets: _Names = Field(default=(), description="names of toolsets, separated by commas, or nothing")
-    max_sensitivity: Annotated[Literal["public", "internal", "secret"], BeforeValidator(_lower)] = Field(
+    toolsets: Names = Field(default=(), description="names of toolsets, separated by commas, or nothing")
+    max_sensitivity: Annotated[Literal["public", "internal", "secret"], BeforeValidator(lower)] = Field(
         default="internal", description="public, internal or secret"
     )
-    promote_after: Annotated[int, _Number] = Field(
+    promote_after: Annotated[int, NUMBER] = Field(
         default=3, ge=1, le=1_000, description="a whole number from 1 to 1000"
     )
     quarantine: Annotated[
         tuple[Literal["tool", "extraction", "reflection", "induction", "imported"], ...],
         NoDecode,
         BeforeValidator(_none_is_empty),
-        BeforeValidator(_split),
+        BeforeValidator(split),
     ] = Field(
         default=("extraction", "reflection", "induction", "imported"),
         description="some of tool, extraction, reflection, induction and imported, separated by commas, or none",
     )
-    busy_timeout_s: Annotated[float, _Number] = Field(
+    busy_timeout_s: Annotated[float, NUMBER] = Field(
         default=5.0, ge=0, le=600, allow_inf_nan=False, description="seconds from 0 to 600"
     )
-    synchronous: Annotated[Literal["FULL", "NORMAL"], BeforeValidator(_upper)] = Field(
+    synchronous: Annotated[Literal["FULL", "NORMAL"], BeforeValidator(upper)] = Field(
         default="FULL", description="FULL or NORMAL"
     )
-    log_level: Annotated[LogLevel, BeforeValidator(_upper)] = Field(
+    log_level: Annotated[LogLevel, BeforeValidator(upper)] = Field(
         default="INFO", description="DEBUG, INFO, WARNING, ERROR or CRITICAL"
     )
-    journal_days: Annotated[int, _Number] = Field(
+    journal_days: Annotated[int, NUMBER] = Field(
         default=30, ge=1, le=36_500, description="a whole number from 1 to 36500"
     )
-    journal_digests: Annotated[int, _Number] = Field(
+    journal_digests: Annotated[int, NUMBER] = Field(
         default=10_000, ge=1, le=10_000_000, description="a whole number from 1 to 10000000"
     )
 
-    language: Annotated[str | None, BeforeValidator(_blank_is_none)] = Field(
+    language: Annotated[str | None, BeforeValidator(blank_is_none)] = Field(
         default=None, description="a language such as german, or nothing to detect each text's own"
     )
-    embedder: _OptionalName = Field(
+    embedder: OptionalName = Field(
         default=None, description="onnx:FOLDER, model2vec:FOLDER, fastembed:NAME, openai:MODEL@BASE_URL, or nothing"
     )
     embedder_api_key: SecretStr | None = Field(default=None, description="the key of an embedding service, or nothing")

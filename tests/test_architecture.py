@@ -39,10 +39,15 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "exchange": VALUES | {"kinds"},
     "service": VALUES
     | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "screening", "similarity"},
-    "config": frozenset({"errors", "identity"}),
+    "setting_forms": frozenset(),
+    "network": frozenset({"setting_forms"}),
+    "config": frozenset({"errors", "identity", "network", "setting_forms"}),
     "opening": VALUES | {"config", "embedding", "providers", "service"},
     "server": VALUES
-    | {"background", "block", "config", "derived", "kinds", "opening", "providers", "regexsafety", "service"},
+    | {
+        *("background", "block", "config", "derived", "kinds", "network", "opening", "policy", "providers"),
+        *("regexsafety", "service"),
+    },
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES
@@ -74,7 +79,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "httpx2": ("embedding/", "selecting/", "server/auth/"),
     "click": ("cli/",),
     "rich": ("cli/", "client/"),
-    "pydantic_settings": ("config.py",),
+    "pydantic_settings": ("config.py", "network.py", "setting_forms.py"),
     "platformdirs": ("config.py",),
 }
 """Where a dependency may be imported. Every other file has to do without it."""

@@ -58,7 +58,8 @@ def test_a_flag_goes_over_the_environment_over_the_file_over_the_default(
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
 def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     values = {"url": "memory://", "synchronous": "normal", "log_level": "debug", "max_sensitivity": "SECRET"}
-    values |= {"quarantine": "tool"}
+    values |= {"quarantine": "tool", "transport": "sse", "log_format": "JSON", "public_url": "https://memory.test/mcp"}
+    values |= {"insecure": "true", "roles_required": "true", "max_body_bytes": "7000"}
     monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}", values.get(name, "7"))
     settings = load_settings()
     assert settings.origin(name) == f"MCP_MEMORY_{name.upper()}"
@@ -69,6 +70,11 @@ def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyP
         "secret",
         "('7',)",
         "('tool',)",
+        "('sse',)",
+        "json",
+        "https://memory.test/mcp",
+        "True",
+        "7000",
         "7",
         "7.0",
         "**********",

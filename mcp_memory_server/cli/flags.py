@@ -34,6 +34,37 @@ _SETTINGS: Final = (
     ("config", "FILE", "A TOML file of settings."),
 )
 
+_NETWORK: Final = (
+    ("transport", "NAME", "stdio (default), streamable-http, sse, or streamable-http,sse."),
+    ("host", "ADDRESS", "Where to listen; default: 127.0.0.1, which only this machine can reach."),
+    ("port", "N", "Default: 8000; 0 takes any that is free and logs it."),
+    ("public_url", "URL", "The address that clients use, such as https://memory.example.com/mcp."),
+    ("allowed_host", "NAME...", "What the Host header may say; default: this machine, and the host of --public-url."),
+    ("allowed_origin", "ORIGIN...", "Web pages that may connect, such as https://chat.example.com."),
+    ("insecure", None, "Serve beyond this machine without asking callers who they are."),
+    ("token_file", "FILE", "Tokens that let callers in; see the command token."),
+    ("jwt_issuer", "URL", "Whose access tokens let callers in."),
+    ("jwt_keys_url", "URL", "Where that issuer's keys are (JWKS)."),
+    ("jwt_audience", "NAME", "What tokens call this server; default: --public-url."),
+    ("jwt_algorithms", "NAMES", "How tokens may be signed; default: RS256,ES256,EdDSA."),
+    ("jwt_leeway_s", "SECONDS", "How far clocks may differ; default: 30."),
+    ("actor_claim", "NAME", "The claim that names the actor; default: sub."),
+    ("tenant_claim", "NAME", "The claim that names their organisation; default: tenant."),
+    ("roles_claim", "NAME", "The claim that names their roles, such as realm_access.roles; default: roles."),
+    ("required_scopes", "NAMES", "OAuth scopes without which a token lets nobody in."),
+    ("roles_required", None, "Allow nothing to those whose token names no role."),
+    ("max_body_bytes", "N", "Bytes of a request at most; default: 1048576."),
+    ("request_timeout_s", "SECONDS", "How long a request may take; default: 30."),
+    ("requests_per_minute", "N", "How many a caller may send, 0 for any number; default: 1200."),
+    ("max_sessions", "N", "Sessions at once; default: 1000."),
+    ("log_format", "FORMAT", "text (default) or json."),
+)
+"""Flags of `serve` alone. Those without a placeholder are switches."""
+
+_REPEATABLE: Final = frozenset({"allowed_host", "allowed_origin"})
+
+NETWORK_FLAGS: Final = tuple(name for name, _, _ in _NETWORK)
+
 
 @dataclass(slots=True)
 class Flags:
@@ -50,6 +81,11 @@ class Flags:
 def _keep_setting(ctx: click.Context, parameter: click.Parameter, value: object) -> None:
     if value is not None:
         Flags.of(ctx).settings[str(parameter.name)] = value
+
+
+def _keep_all(ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    """Each of them may be a name, or several with commas between."""
+    _keep_setting(ctx, parameter, ",".join(values) or None)
 
 
 def _keep_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -80,3 +116,28 @@ def setting_flags(*, hidden: bool) -> Callable[[F], F]:
         )(function)
 
     return decorate
+
+
+def network_flags(*names: str) -> Callable[[F], F]:
+    """Add the flags of these settings, shown in the command's help; those of every network setting by default."""
+
+    def decorate(function: F) -> F:
+        for name, placeholder, text in reversed(_NETWORK):
+            if not names or name in names:
+                function = click.option(
+                    f"--{name.replace('_', '-')}",
+                    name,
+                    help=text,
+                    expose_value=False,
+                    callback=_keep_all if name in _REPEATABLE else _keep_setting,
+                    **_shape(name, placeholder),
+                )(function)
+        return function
+
+    return decorate
+
+
+def _shape(name: str, placeholder: str | None) -> dict[str, Any]:
+    if placeholder is None:
+        return {"is_flag": True, "default": None}
+    return {"metavar": placeholder, "multiple": name in _REPEATABLE}

@@ -50,6 +50,8 @@ def build_server(  # noqa: PLR0913  # each has a default
     identify: Identify | None = None,
     toolsets: Sequence[str] = (),
     elevated: bool = False,
+    roles_required: bool = False,
+    watch: Watch | None = None,
 ) -> Server[ConnectionState]:
     """A server that offers what the service's provider can do. Run it, or attach a client to it in memory.
 
@@ -60,13 +62,16 @@ def build_server(  # noqa: PLR0913  # each has a default
         identify: who asks, from a request; replaces `actor` and `project` where callers differ.
         toolsets: names out of `server.tools.TOOLSETS`, whose tools are offered besides the default ones.
         elevated: the host's word that whoever answers a question of the server's may act as an administrator.
+        roles_required: whether an actor without a role of ours may do nothing; see `policy.may`.
+        watch: who tells subscribers, where several lifespans share one, as over HTTP; it stays the caller's to run.
 
     Raises:
         ConfigurationError: there is no toolset of one of these names.
     """
     of = actor or Actor(default_actor_id())
     who = identify or fixed_actor(of, project)
-    handlers = Handlers(service, who, served_tools(service, project, toolsets), elevated)
+    served = served_tools(service, project, toolsets)
+    handlers = Handlers(service, who, served, elevated, roles_required)
 
     async def warm_up() -> None:
         # Once a client has been greeted: neither the handshake nor the first recall waits for ranking to be loaded.
@@ -78,13 +83,16 @@ def build_server(  # noqa: PLR0913  # each has a default
 
     @asynccontextmanager
     async def lifespan(_: Server[ConnectionState]) -> AsyncGenerator[ConnectionState]:
-        watch = Watch(service.provider)
-        async with running_beside(watch.run, warm_up):
+        own = watch or Watch(service.provider)
+        async with running_beside(warm_up, *(() if watch else (own.run,))):
             try:
-                yield ConnectionState(watch, thread_id=f"connection-{uuid4()}")
+                yield ConnectionState(own, None if watch else f"connection-{uuid4()}")
             finally:
-                watch.close()
+                if watch is None:
+                    own.close()
 
+    # What is listed depends on who asks, where callers differ.
+    listing = CacheHint(ttl_ms=60_000, scope="public" if identify is None else "private")
     server = Server[ConnectionState](
         SERVER_NAME,
         version=version("mcp-memory-server"),
@@ -93,12 +101,14 @@ def build_server(  # noqa: PLR0913  # each has a default
         instructions=INSTRUCTIONS if service.writable else READ_ONLY_INSTRUCTIONS,
         lifespan=lifespan,
         cache_hints={
-            "tools/list": CacheHint(ttl_ms=60_000, scope="public"),
-            "prompts/list": CacheHint(ttl_ms=60_000, scope="public"),
-            "resources/templates/list": CacheHint(ttl_ms=60_000, scope="public"),
+            "tools/list": listing,
+            "prompts/list": listing,
+            "resources/templates/list": listing,
             "resources/list": CacheHint(ttl_ms=60_000, scope="private"),
             "resources/read": _PRIVATE,
         },
+        # Else the SDK would list all tools at each call over HTTP, to see whether an argument belongs into a header.
+        get_tool_input_schema=lambda name: served[name].definition.input_schema if name in served else None,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,

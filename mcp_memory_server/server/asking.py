@@ -19,6 +19,7 @@ from mcp_types.version import is_version_at_least
 
 from .identity import Ctx
 from .schemas import Schema
+from .time_limit import person_is_asked
 
 _ANSWER: Final = "answer"
 _ASKS_IN_RESULTS: Final = "2026-07-28"
@@ -72,7 +73,8 @@ async def ask(
         return types.InputRequiredResult(input_requests={_ANSWER: request}, request_state=question.fingerprint)
     try:
         asked = question.params
-        return _outcome(await ctx.session.elicit_form(asked.message, asked.requested_schema, ctx.request_id))
+        with person_is_asked():
+            return _outcome(await ctx.session.elicit_form(asked.message, asked.requested_schema, ctx.request_id))
     except MCPError:  # no way back to the client, or one that promised more than it can
         return "cannot_ask"
 

@@ -8,9 +8,11 @@ from typing import Any
 import anyio
 import mcp_types as types
 
+from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import may
 from mcp_memory_server.service import MemoryService
 
-from . import completions, prompts, resources, tools
+from . import completions, prompts, resources, tools, uris
 from .failures import as_answer
 from .identity import Ctx, Identify
 from .tools import Call, Result, ServedTool
@@ -18,46 +20,72 @@ from .tools import Call, Result, ServedTool
 
 @dataclass(frozen=True, slots=True)
 class Handlers:
-    """Handlers in the form that the SDK's server takes. `greeted` is set once a client has asked for the tools."""
+    """Handlers in the form that the SDK's server takes. `greeted` is set once a client has asked for the tools.
+
+    What a caller's roles do not allow is not there for them: neither listed nor told apart from what nobody has.
+    """
 
     service: MemoryService
     identify: Identify
     tools: dict[str, ServedTool]
     elevated: bool = False
+    roles_required: bool = False
     greeted: anyio.Event = field(default_factory=anyio.Event)
 
-    async def list_tools(self, _: Ctx, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    def _tools_of(self, context: RequestContext) -> dict[str, ServedTool]:
+        """The tools that are there for whoever asks."""
+        return {
+            name: tool
+            for name, tool in self.tools.items()
+            if may(context.actor, tool.action, roles_required=self.roles_required)
+        }
+
+    def _may_read(self, context: RequestContext) -> bool:
+        return may(context.actor, "read", roles_required=self.roles_required)
+
+    async def list_tools(self, ctx: Ctx, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         self.greeted.set()
-        return types.ListToolsResult(tools=[tool.definition for tool in self.tools.values()])
+        return types.ListToolsResult(tools=[tool.definition for tool in self._tools_of(self.identify(ctx)).values()])
 
     async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Result:
-        def begin(given: dict[str, Any]) -> Call:
-            return Call(self.service, self.identify(ctx), given, ctx, params, self.elevated)
+        context = self.identify(ctx)
 
-        result = await tools.call_tool(self.tools, params, self.service, begin)
+        def begin(given: dict[str, Any]) -> Call:
+            return Call(self.service, context, given, ctx, params, self.elevated)
+
+        result = await tools.call_tool(self._tools_of(context), params, self.service, begin)
         failed = isinstance(result, types.CallToolResult) and result.is_error
         if not failed and self.tools[params.name].writes:
             ctx.lifespan_context.watch.poke()
         return result
 
-    async def list_resources(self, _: Ctx, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=list(resources.LISTED))
+    async def list_resources(self, ctx: Ctx, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        listed = resources.LISTED if self._may_read(self.identify(ctx)) else ()
+        return types.ListResourcesResult(resources=list(listed))
 
     async def list_resource_templates(
-        self, _: Ctx, __: types.PaginatedRequestParams | None
+        self, ctx: Ctx, _: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
+        listed = resources.TEMPLATES if self._may_read(self.identify(ctx)) else ()
+        return types.ListResourceTemplatesResult(resource_templates=list(listed))
 
     async def read_resource(self, ctx: Ctx, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await as_answer(
-            "resources/read",
-            params.uri,
-            lambda: resources.read_resource(self.service, self.identify(ctx), params.uri),
-        )
+        async def reading() -> types.ReadResourceResult:
+            context = self.identify(ctx)
+            if not self._may_read(context):
+                raise uris.no_resource(params.uri)
+            return await resources.read_resource(self.service, context, params.uri)
+
+        return await as_answer("resources/read", params.uri, reading)
+
+    async def _heard_scopes(self, ctx: Ctx) -> tuple[str, ...]:
+        """The scopes of whose changes a subscriber hears. Any URI may be subscribed to, so that none can be probed."""
+        context = self.identify(ctx)
+        return await self.service.scopes(context) if self._may_read(context) else ()
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
         async def begin() -> types.EmptyResult:
-            scopes = await self.service.scopes(self.identify(ctx))
+            scopes = await self._heard_scopes(ctx)
             await ctx.lifespan_context.watch.subscribe(ctx.session, params.uri, scopes)
             return types.EmptyResult()
 
@@ -69,24 +97,29 @@ class Handlers:
 
     async def listen(self, ctx: Ctx, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
         async def stream() -> types.SubscriptionsListenResult:
-            scopes = await self.service.scopes(self.identify(ctx))
-            return await ctx.lifespan_context.watch.listen(ctx, params, scopes)
+            return await ctx.lifespan_context.watch.listen(ctx, params, await self._heard_scopes(ctx))
 
         return await as_answer("subscriptions/listen", None, stream)
 
-    async def list_prompts(self, _: Ctx, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=list(prompts.LISTED))
+    async def list_prompts(self, ctx: Ctx, _: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        listed = prompts.LISTED if self._may_read(self.identify(ctx)) else ()
+        return types.ListPromptsResult(prompts=list(listed))
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        return await as_answer(
-            "prompts/get",
-            None,
-            lambda: prompts.get_prompt(self.service, self.identify(ctx), params.name, params.arguments),
-        )
+        async def getting() -> types.GetPromptResult:
+            context = self.identify(ctx)
+            if not self._may_read(context):
+                raise prompts.no_prompt(params.name)
+            return await prompts.get_prompt(self.service, context, params.name, params.arguments)
+
+        return await as_answer("prompts/get", None, getting)
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         async def completion() -> types.CompleteResult:
-            found = await completions.complete(self.service, self.identify(ctx), params.argument)
+            context = self.identify(ctx)
+            if not self._may_read(context):
+                return types.CompleteResult(completion=types.Completion(values=[], total=0, has_more=False))
+            found = await completions.complete(self.service, context, params.argument)
             return types.CompleteResult(completion=found)
 
         return await as_answer("completion/complete", None, completion)

@@ -47,6 +47,11 @@ undone. Change nothing that I did not ask for. If more is held than is shown her
 {block}"""
 
 
+def no_prompt(name: str) -> NotFound:
+    """The error of a prompt that is not there for the caller."""
+    return NotFound("prompt", name, f"There are {LOAD} and {REVIEW}.")
+
+
 async def get_prompt(
     service: MemoryService, context: RequestContext, name: str, given: dict[str, str] | None
 ) -> types.GetPromptResult:
@@ -58,7 +63,7 @@ async def get_prompt(
     """
     prompt = next((prompt for prompt in LISTED if prompt.name == name), None)
     if prompt is None:
-        raise NotFound("prompt", name, f"There are {LOAD} and {REVIEW}.")
+        raise no_prompt(name)
     if unknown := [argument for argument in given or {} if argument != _QUERY.name]:
         raise InvalidInput(
             *(Problem(echo(argument), "is no argument of this prompt; it takes query") for argument in unknown)

@@ -9,7 +9,10 @@ from .watch import Watch
 
 @dataclass(frozen=True, slots=True)
 class ConnectionState:
-    """Who listens for changes here, and the thread of requests that name none."""
+    """Who listens for changes here, and the thread of requests that name none.
+
+    `thread_id` is None where one lifespan serves many clients: what they say is not one conversation.
+    """
 
     watch: Watch
-    thread_id: str
+    thread_id: str | None

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
-from typing import Final
 
 import anyio
 
@@ -12,23 +10,24 @@ from mcp_memory_server.config import Settings
 from mcp_memory_server.opening import open_service
 
 from . import build_server
+from .logs import log_to_stderr
 from .stdio import run_stdio
 
 logger = logging.getLogger(__name__)
 
-_LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
-
-def serve_stdio(settings: Settings) -> int:
-    """Serve MCP over standard input and output; the exit status of the process.
+def serve(settings: Settings) -> int:
+    """Serve MCP over the configured transport; the exit status of the process.
 
     Raises:
         ConfigurationError, StoreError: before anything was answered.
     """
-    logging.basicConfig(level=settings.log_level, stream=sys.stderr, format=_LOG_FORMAT)
-    # The driver logs each statement it runs at DEBUG: nothing that could show a memory, and nothing of use here.
-    logging.getLogger("aiosqlite").setLevel(logging.INFO)
-    return anyio.run(_serve_stdio, settings)
+    log_to_stderr(settings.log_level, settings.log_format)
+    if settings.transport == ("stdio",):
+        return anyio.run(_serve_stdio, settings)
+    from .http.running import serve_http  # noqa: PLC0415  # a host that starts servers over stdio needs no web server
+
+    return anyio.run(serve_http, settings)
 
 
 async def _serve_stdio(settings: Settings) -> int:
@@ -40,6 +39,7 @@ async def _serve_stdio(settings: Settings) -> int:
             toolsets=settings.toolsets,
             # Who started this process may as well say --elevated on the command line. Where roles are set, those count.
             elevated=not settings.roles,
+            roles_required=settings.roles_required,
         )
         logger.info("serving the memory of %s from %s", settings.actor, settings.shown_url)
         return await run_stdio(server)

@@ -53,7 +53,12 @@ def parse(uri: str) -> Address:
             return Address(head, unquote(path.removeprefix(head)), variables)
     if path in (BLOCK, DIGEST, STATS, PENDING):
         return Address(path, "", variables)
-    raise NotFound("resource", uri, _REMEDY)
+    raise no_resource(uri)
+
+
+def no_resource(uri: str) -> NotFound:
+    """The error of an address behind which there is nothing for the caller."""
+    return NotFound("resource", uri, _REMEDY)
 
 
 def require_known_variables(address: Address) -> None:

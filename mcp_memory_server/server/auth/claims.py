@@ -8,13 +8,15 @@ from typing import Any, cast
 
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.identity import Actor
+from mcp_memory_server.policy import ROLE_PREFIX
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimNames:
     """Which claims name the actor, their organisation and their roles; a dot goes into a nested object.
 
-    Roles are a list, or one string with spaces between them.
+    Roles are a list, or one string with spaces between them; an organisation's roles for other things are left out.
+    The actor's claim has to be one that people cannot change about themselves: whoever can, reads others' memories.
     """
 
     actor: str = "sub"
@@ -29,7 +31,7 @@ def actor_of(claims: Mapping[str, Any], names: ClaimNames) -> Actor | None:
     if not isinstance(actor_id, str) or not (tenant is None or isinstance(tenant, str)):
         return None
     try:
-        return Actor(actor_id.strip(), tenant.strip() if tenant else None, _names(_claim(claims, names.roles)))
+        return Actor(actor_id, tenant or None, _roles(_claim(claims, names.roles)))
     except InvalidInput:
         return None
 
@@ -46,9 +48,9 @@ def _claim(claims: Mapping[str, Any], path: str) -> object:
     return found
 
 
-def _names(value: object) -> frozenset[str]:
-    if isinstance(value, str):
-        return frozenset(value.split())
-    if isinstance(value, list):
-        return frozenset(name for name in cast("list[object]", value) if isinstance(name, str))
-    return frozenset()
+def _roles(value: object) -> frozenset[str]:
+    listed = value.split() if isinstance(value, str) else value
+    if not isinstance(listed, list):
+        return frozenset()
+    names = (name for name in cast("list[object]", listed) if isinstance(name, str))
+    return frozenset(name for name in names if name.startswith(ROLE_PREFIX))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import jwt
-from mcp.server.auth.provider import AccessToken
 
 from mcp_memory_server.errors import ConfigurationError
 
+from .access import ActorToken
 from .claims import ClaimNames, actor_of
 from .key_set import KeySet
 
@@ -47,6 +47,10 @@ class JwtRules:
             raise ConfigurationError("No algorithm is left that a token may be signed with: name at least one.")
 
 
+class _Unusable(Exception):
+    """The token lets nobody in; the message says why, for the log."""
+
+
 class JwtVerifier:
     """Verifies signature, issuer, audience and times of a token, and that it names an actor."""
 
@@ -54,44 +58,59 @@ class JwtVerifier:
         self._rules = rules
         self._keys = keys
 
-    async def verify_token(self, token: str) -> AccessToken | None:
+    async def verify_token(self, token: str) -> ActorToken | None:
         """What the token says; None for every token that lets nobody in, whatever is wrong with it."""
         try:
-            claims = await self._verified(token)
-        except jwt.PyJWTError as error:
+            return self._read(token, await self._verified(token))
+        except _Unusable as error:
+            logger.info("a token was refused (%s)", error)
+        # Whatever the parts of a token hold: times that are lists or infinite, JSON of ten thousand brackets.
+        except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
             logger.info("a token was refused (%s)", type(error).__name__)
-            return None
-        if claims is None or actor_of(claims, self._rules.claims) is None:
-            logger.info("a token was refused (%s)", "unknown key" if claims is None else "no actor")
-            return None
-        scopes = claims.get("scope", "")
-        return AccessToken(
+        return None
+
+    def _read(self, token: str, claims: dict[str, Any]) -> ActorToken:
+        rules = self._rules
+        actor = actor_of(claims, rules.claims)
+        if actor is None:
+            raise _Unusable("no actor")
+        client = claims.get("client_id") or claims.get("azp") or claims["sub"]
+        return ActorToken(
             token=token,
-            client_id=str(claims.get("client_id") or claims.get("azp") or claims["sub"]),
-            scopes=scopes.split() if isinstance(scopes, str) else [],
-            expires_at=int(claims["exp"] + self._rules.leeway_s),
-            resource=self._rules.audience,
+            client_id=str(client),
+            scopes=_scopes(claims.get("scope") or claims.get("scp")),
+            expires_at=int(int(claims["exp"]) + rules.leeway_s),
+            resource=rules.audience,
             subject=str(claims["sub"]),
             claims=claims,
+            actor=actor,
         )
 
-    async def _verified(self, token: str) -> dict[str, Any] | None:
+    async def _verified(self, token: str) -> dict[str, Any]:
         rules = self._rules
         if len(token) > _MAX_TOKEN_CHARS:
-            raise jwt.DecodeError("too long")
+            raise _Unusable("too long")
         header = jwt.get_unverified_header(token)
         algorithm = header.get("alg")
         if algorithm not in rules.algorithms:
-            raise jwt.InvalidAlgorithmError("not on the list")
+            raise _Unusable("algorithm not on the list")
         key = await self._keys.key(header.get("kid"))
         if key is None:
-            return None
+            raise _Unusable("unknown key")
         return jwt.decode(
             token,
-            key,
+            key.key,  # the bare one: a JWK that names no algorithm would stand for RS256 alone
             algorithms=[algorithm],
             issuer=rules.issuer,
             audience=rules.audience,
             leeway=rules.leeway_s,
-            options={"require": ["exp", "iss", "aud", "sub"]},
+            options={"require": ["exp", "iss", "aud", "sub"], "enforce_minimum_key_length": True},
         )
+
+
+def _scopes(value: object) -> list[str]:
+    """A string with spaces (RFC 9068), or a list, as some issuers write it."""
+    if isinstance(value, str):
+        return value.split()
+    listed = cast("list[object]", value) if isinstance(value, list) else []
+    return [name for name in listed if isinstance(name, str)]

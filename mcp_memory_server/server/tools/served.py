@@ -10,6 +10,7 @@ import mcp_types as types
 
 from mcp_memory_server.errors import Problem
 from mcp_memory_server.identity import RequestContext
+from mcp_memory_server.policy import Action
 from mcp_memory_server.server.identity import Ctx
 from mcp_memory_server.service import MemoryService
 
@@ -49,6 +50,11 @@ class ServedTool:
     handler: Handler
     writes: bool
     further_problems: Callable[[MemoryService, Mapping[str, Any]], Sequence[Problem]] = lambda service, given: ()
+
+    @property
+    def action(self) -> Action:
+        """What a caller has to be allowed to do for the tool to be there for them."""
+        return "write" if self.writes else "read"
 
 
 def text(text: str) -> list[types.ContentBlock]:

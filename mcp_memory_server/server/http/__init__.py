@@ -1,0 +1,1 @@
+"""Serving over HTTP: the address, the limits, the way in and the way out."""
