@@ -120,8 +120,25 @@ async def keys_of_the_past_are_limited_and_counted_like_those_of_now(store: Stor
             listing = await listed(provider, ANN, ACME, filter=Filter(as_of=minute(15)), limit=limit)
             assert texts(listing.records) == expected[: max(limit * 2 - 1, 0)]
             assert (listing.keys, listing.pinned_keys) == (6, 1)
+            alone = await listed(provider, filter=Filter(as_of=minute(15)), limit=limit)
+            assert (alone.keys, len(alone.records)) == (6, min(limit, 6))
         only = await listed(provider, ANN, ACME, filter=Filter(as_of=minute(15)), keys=("key 1",))
         assert texts(only.records) == ["before 1", "wide 1"]
+
+
+@check(Group.WRITE, Group.HISTORY, Group.SEARCH)
+async def a_pin_of_the_past_brings_its_key_along(store: Store) -> None:
+    async with opened(store) as provider:
+        pinned = await remember(provider, "name", "Ann Lee", at=10)
+        await provider.pin(PinRequest(ANN, pinned.id, pinned=True, at=minute(10)))
+        await remember(provider, "name", "A. Lee", ACME, at=10)
+        await remember(provider, "name", "Ann Ray", at=20)
+        asked = replace(question("zenzizenzic", ANN, ACME), filter=Filter(as_of=minute(15)))
+        hits = await provider.search(asked)
+        assert [(hit.record.text, dict(hit.signals)) for hit in hits] == [
+            ("Ann Lee", {"pin": 0}),
+            ("A. Lee", {"pin": 0}),
+        ]
 
 
 @check(Group.WRITE, Group.HISTORY, Group.SEARCH)
