@@ -72,6 +72,10 @@ def _described(pending: Pending) -> str:
     ]
     if pending.replaces is not None:
         lines.append(f"    would replace: {pending.replaces.text} ({author_of(pending.replaces.origin.author)})")
+    if pending.ends is not None:
+        lines.append(
+            f"    would end: {pending.ends.key}: {pending.ends.text} ({author_of(pending.ends.origin.author)})"
+        )
     if pending.refusal is not None:
         lines.append(f"    not yours to approve: {pending.refusal}")
     return "\n".join(f"    {visible_line(line)}" if line.startswith(" ") else visible_line(line) for line in lines)

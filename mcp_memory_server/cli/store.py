@@ -139,8 +139,8 @@ _WHY_FOREIGN: Final[dict[SealState, str]] = {
 
 def _waiting_text(waiting: int) -> str:
     if not waiting:
-        return "Nothing of it waits for review."
+        return "Nothing new of it waits for review."
     return (
-        f"So {counted(waiting, 'record')} of it wait for review, and no model is shown them: see `mcp-memory-server "
-        "review`, or import it again with --trust to take it at its word."
+        f"Waiting for review, and shown to no model until then: {counted(waiting, 'record')} of it. See "
+        "`mcp-memory-server review`, or import it again with --trust to take it at its word."
     )

@@ -7,15 +7,17 @@ from typing import Final
 from mcp_memory_server.records import visible_line
 from mcp_memory_server.service.pending import Pending
 
-from .schemas import STRING, Schema, record_of
+from .schemas import STRING, Schema, array, record_of
 
 CONSOLE: Final = "`mcp-memory-server review`"
 
 _FIELDS: Final = (
     *("id", "key", "text", "scope", "held_because", "withheld", "provenance", "by", "author", "at"),
-    *("thread_id", "run_id", "replaces"),
+    *("thread_id", "run_id", "kind", "valid_from", "valid_to", "replaces", "ends"),
 )
-WAITING: Final[Schema] = record_of(dict.fromkeys(_FIELDS, STRING), ("id", "scope", "held_because", "at"))
+WAITING: Final[Schema] = record_of(
+    {**dict.fromkeys(_FIELDS, STRING), "tags": array(STRING)}, ("id", "scope", "held_because", "at")
+)
 """The schema of what `Pending.shown_to_models` gives."""
 
 
@@ -33,6 +35,8 @@ def described(pending: Pending) -> str:
     if pending.replaces is not None:
         whose = "a person's statement" if pending.replaces.origin.author == "human" else "a note"
         lines.append(f"It would replace {whose}: {_quoted(pending.replaces.text)}")
+    if pending.ends is not None:
+        lines.append(f"It would end another one: {_quoted(pending.ends.key)}: {_quoted(pending.ends.text)}")
     return "\n".join(lines)
 
 

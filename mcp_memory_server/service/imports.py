@@ -45,8 +45,8 @@ async def take_in_foreign(
 ) -> TakenIn:
     """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
 
-    Each keeps its times and history, but is an assistant's note of provenance `imported`, pins nothing and, unless
-    the operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held
+    Each keeps its times and history, but is a note of provenance `imported` on behalf of whoever imports it, pins
+    nothing, takes no other fact's place and, unless the operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held
     here or waits already is left out.
 
     Raises:
@@ -57,7 +57,7 @@ async def take_in_foreign(
     said = {_said(record) for record in known}
     new: list[Versions] = []
     for versions in records:
-        stamped = tuple(_stamped(wiring, version, versions[-1]) for version in versions)
+        stamped = tuple(_stamped(wiring, context, version, versions[-1]) for version in versions)
         if _said(stamped[-1]) in said:
             continue
         if stamped[-1].id in taken:
@@ -68,18 +68,20 @@ async def take_in_foreign(
     return TakenIn(changed, sum(versions[-1].status == "quarantined" for versions in new))
 
 
-def _stamped(wiring: Wiring, version: MemoryRecord, current: MemoryRecord) -> MemoryRecord:
+def _stamped(wiring: Wiring, context: RequestContext, version: MemoryRecord, current: MemoryRecord) -> MemoryRecord:
     """A version as the server has it, whatever the file claims. Old ones stand and fall with the current one."""
     said = {"key": current.key, "fact": current.text, "tags": current.tags, **words_of(current)}
     suspicion = suspicion_of(said)
     verdict = standing(Claim("agent", "imported", suspicion, sensitivity=version.sensitivity), wiring.quarantine)
     return version.model_copy(
         update={
-            "origin": version.origin.model_copy(update={"author": "agent"}),
+            "origin": version.origin.model_copy(update={"author": "agent", "actor_ref": context.actor.id}),
             "provenance": "imported",
             "status": verdict.status,
             "held_because": verdict.held_because,
             "pinned": False,
+            "supersedes": None,
+            "superseded_by": None,
         }
     )
 

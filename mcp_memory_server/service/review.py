@@ -214,19 +214,29 @@ class Review:
     async def _weighed(
         self, context: RequestContext, waiting: Sequence[MemoryRecord], *, elevated: bool
     ) -> tuple[Pending, ...]:
-        scopes, keys = (tuple({getattr(record, name) for record in waiting}) for name in ("scope", "key"))
-        request = ListRequest(scopes, keys=keys, filter=Filter(include_archived=True))
-        found = (await self._wiring.provider.list(request)).records if waiting else ()
-        standing = {(record.scope, record.key, lane_of(record)): record for record in found}
+        scopes = tuple({record.scope for record in waiting})
+        keys = tuple({record.key for record in waiting})
+        ended = tuple({record.supersedes for record in waiting if record.supersedes is not None})
+        standing = {(held.scope, held.key, lane_of(held)): held for held in await self._active(scopes, keys=keys)}
+        ends = {(held.scope, held.id): held for held in await self._active(scopes, ids=ended)}
         return tuple(
             Pending(
                 record,
                 standing.get(_place(record)),
+                ends.get((record.scope, record.supersedes or "")),
                 suspicion_of_record(record),
                 approve_verdict(context.actor, record, elevated).reason or None,
             )
             for record in waiting
         )
+
+    async def _active(
+        self, scopes: tuple[str, ...], keys: tuple[str, ...] | None = None, ids: tuple[str, ...] | None = None
+    ) -> Sequence[MemoryRecord]:
+        if not (keys or ids):
+            return ()
+        request = ListRequest(scopes, keys=keys, ids=ids, filter=Filter(include_archived=True))
+        return (await self._wiring.provider.list(request)).records
 
 
 def _place(record: MemoryRecord) -> tuple[str, str, str]:

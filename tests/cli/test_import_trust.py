@@ -41,13 +41,15 @@ def test_of_any_other_file_every_record_waits_for_review(line: CommandLine, expo
         lines[1] = lines[1].replace("Lyon", "Lille")
     else:
         (line.folder / "mcp-memory-server" / "export.key").unlink()
-    answer = line.json("import", "-", stdin="\n".join(lines))
+    claimed = "\n".join(lines).replace('"actor_ref":"ann"', '"actor_ref":"mallory"')
+    answer = line.json("import", "-", stdin=claimed)
     assert answer == {"records": 1, "changed": 1, "waiting": 1, "seal": seal}
     (record,) = line.json("list")["records"]
     assert (record["status"], record["provenance"], record["held_because"]) == (
         "quarantined", "imported", "provenance: imported",
     )  # fmt: skip
-    assert (record["origin"]["author"], record["pinned"]) == ("agent", False)
+    assert record["origin"] == {"author": "agent", "actor_ref": "ann"}
+    assert record["pinned"] is False
     for kept in ("id", "text", "version", "created_at", "updated_at"):
         assert record[kept] == original[kept]
     assert line.json("recall", "office")["entries"] == []
@@ -56,7 +58,7 @@ def test_of_any_other_file_every_record_waits_for_review(line: CommandLine, expo
 
 def test_the_answer_says_how_many_wait_and_what_to_do(line: CommandLine, exported: str) -> None:
     said = line.ok("import", "-", stdin=unsealed(exported))
-    assert "1 record of it wait" in said
+    assert "Waiting for review, and shown to no model until then: 1 record of it." in said
     assert "mcp-memory-server review" in said
     assert "--trust" in said
 

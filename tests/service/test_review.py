@@ -110,6 +110,16 @@ async def test_the_list_shows_who_when_from_where_why_and_what_it_would_replace(
     }
 
 
+async def test_the_list_shows_what_would_come_to_its_end(service: MemoryService) -> None:
+    """A harmless-looking note must not take another fact away unseen."""
+    stands = (await service.state(ANN, "bank", "Payments go to account 1.")).record
+    await service.remember(ANN, "lunch", "pho", provenance="extraction", supersedes=stands.id)
+    (pending,) = await service.review.pending(ANN)
+    assert pending.ends == stands
+    assert pending.shown_to_models()["ends"] == "bank: Payments go to account 1."
+    assert await shown(service) == [("Payments go to account 1.", "human")]
+
+
 async def test_what_waits_for_a_thread_would_replace_that_thread_s_fact_only(service: MemoryService) -> None:
     await service.state(ANN, "office", "Lyon")
     provider = service.provider
