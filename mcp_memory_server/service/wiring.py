@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
+import anyio
 from uuid6 import uuid7
 
 from mcp_memory_server.digest import DEFAULT_MAX_MEMORIES
@@ -59,6 +60,8 @@ class Wiring:
     new_id: Callable[[], str] = new_id
     quarantine: Collection[Provenance] = HELD_PROVENANCES
     """The provenances that wait for review."""
+    changing: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+    """Held while something is read, changed and written back: of one process one such change is tried at a time."""
 
     def ceiling(self, context: RequestContext) -> Sensitivity:
         """The highest sensitivity that the session may be shown."""

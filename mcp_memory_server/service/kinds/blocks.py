@@ -15,7 +15,7 @@ from mcp_memory_server.service.remember import Remembered, RememberRequest
 from mcp_memory_server.service.trust import refuse_credentials, suspicion_of
 from mcp_memory_server.service.wiring import Wiring
 
-from .recording import ASSISTANT, ATTEMPTS, Writer, record, writing
+from .recording import ASSISTANT, Writer, persistently, record, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +47,16 @@ class Blocks:
         refuse_credentials({"label": label, **words_of(edit)})
         key = normal_key(label, "label")
         _check_person(key, isinstance(edit, Lock), writer)
-        for attempt in range(ATTEMPTS):
+
+        async def attempt() -> Remembered:
             current = await self._current(context, key, writer)
             version = current.version if current else 0
             if if_version is not None and if_version != version:
                 raise Conflict(key, if_version, version, current.text if current else None)
-            try:
-                edition = _edition(key, current, edit, writer)
-                return await record(self.wiring, context, edition, _at(current, writer))
-            except Conflict:
-                if if_version is not None or attempt == ATTEMPTS - 1:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
+            edition = _edition(key, current, edit, writer)
+            return await record(self.wiring, context, edition, _at(current, writer))
+
+        return await (attempt() if if_version is not None else persistently(self.wiring, attempt))
 
     async def all(self, context: RequestContext) -> Sequence[MemoryRecord]:
         """The blocks that are shown to the caller every turn, in the order of the digest."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 from mcp_memory_server.errors import Conflict, NotFound, NotSupported
 from mcp_memory_server.identity import RequestContext, actor_scope, project_scope
@@ -14,8 +15,10 @@ from mcp_memory_server.records import Author, MemoryRecord, Status
 from mcp_memory_server.service.remember import Remembered, RememberRequest, Where, own_scope, write_at
 from mcp_memory_server.service.wiring import Wiring
 
+T = TypeVar("T")
+
 ATTEMPTS: Final = 100
-"""How often a change is made anew because another writer was faster: of any number of writers one gets through."""
+"""How often a change is tried because another process was faster: of any number of them one gets through each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +93,30 @@ async def revise(
         NotSupported: the provider is read-only.
     """
     scopes = tuple(await wiring.resolver.resolve(context))
-    for attempt in range(ATTEMPTS):
+
+    async def attempt() -> MemoryRecord:
         found = await held(wiring, context, id=id, statuses=("active", "quarantined"))
         write_verdict(context.actor, scopes, found.scope, writer.author, writer.elevated).require()
-        try:
-            written = await writing(wiring).revise(ReviseRequest(change(found), wiring.now()))
-        except Conflict:
-            if attempt == ATTEMPTS - 1:
-                raise
-            continue
-        if written is not None:
-            wiring.embeddings.poke()
-            return written.record
-    raise NotFound("memory", id, "It was forgotten meanwhile.")
+        written = await writing(wiring).revise(ReviseRequest(change(found), wiring.now()))
+        if written is None:
+            raise NotFound("memory", id, "It was forgotten meanwhile.")
+        wiring.embeddings.poke()
+        return written.record
+
+    return await persistently(wiring, attempt)
+
+
+async def persistently(wiring: Wiring, attempt: Callable[[], Awaitable[T]]) -> T:
+    """What the attempt comes to; it is made anew while another process is faster.
+
+    Raises:
+        Conflict: others were faster all the time.
+    """
+    async with wiring.changing:
+        for _ in range(ATTEMPTS - 1):
+            with suppress(Conflict):
+                return await attempt()
+        return await attempt()
 
 
 def writing(wiring: Wiring) -> WritingProvider:
