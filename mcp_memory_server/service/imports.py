@@ -46,8 +46,8 @@ async def take_in_foreign(
     """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
 
     Each keeps its times and history, but is a note of provenance `imported` on behalf of whoever imports it, pins
-    nothing, takes no other fact's place and, unless the operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held
-    here or waits already is left out.
+    nothing, takes no other fact's place and, unless the operator's policy says otherwise, waits for review. One whose
+    id is taken here gets another; what is held here or waits already is left out.
 
     Raises:
         Refused, InvalidInput, NotSupported: see `operate.take_in`; nothing was taken in.
