@@ -51,7 +51,8 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES
-    | {"client", "config", "console", "exchange", "kinds", "opening", "providers", "regexsafety", "server", "service"},
+    | {"client", "config", "console", "exchange", "kinds", "opening", "policy", "providers", "regexsafety", "server"}
+    | {"service"},
     "__main__": frozenset({"cli"}),
     "__init__": VALUES | {"block", "policy", "providers", "server", "service"},
 }

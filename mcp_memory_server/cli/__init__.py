@@ -17,7 +17,10 @@ import click
 from .flags import setting_flags
 from .streams import leave, open_closed, output_fault, use_utf8
 
-_SERVING: Final = {"serve": ("serving", "Serve MCP over standard input and output; also what no command does.")}
+_SERVING: Final = {
+    "serve": ("serving", "Serve MCP, over standard input and output or over HTTP; also what no command does."),
+    "token": ("tokens", "Make, list and revoke the tokens of a token file."),
+}
 _MEMORIES: Final = {
     "block": ("reading", "Print the block that a host puts into the prompt."),
     "recall": ("reading", "Show the facts that answer a question best."),

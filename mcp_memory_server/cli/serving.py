@@ -22,9 +22,9 @@ from .flags import Flags, network_flags, setting_flags
 @setting_flags(hidden=True)
 @click.pass_context
 def serve_command(ctx: click.Context) -> None:
-    """Serve MCP; also what no command does.
+    """Serve MCP, over standard input and output or over HTTP; also what no command does.
 
-    Over standard input and output, or with --transport over HTTP, for which the flags below are.
+    HTTP is what --transport switches on, and what the other flags below are for; docs/deploy.md says which to set.
     """
     flags = Flags.of(ctx)
     with told(flags):

@@ -112,6 +112,9 @@ class TokenFile:
             held = self.entries()
             if any(entry.name == name for entry in held):
                 raise InvalidInput.of("name", f"is taken: {echo(name)}; revoke that token first, or take another name")
+            if any(entry.actor.id == actor.id and entry.actor.tenant_id != actor.tenant_id for entry in held):
+                # What is held about an actor is found by their id alone, whatever tenant they come from.
+                raise InvalidInput.of("actor", f"is taken: {echo(actor.id)} belongs to another tenant; name them apart")
             self._write((*held, TokenEntry(name, hash_of(token), actor, now, expires_at)))
         return token
 
