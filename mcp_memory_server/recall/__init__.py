@@ -2,7 +2,7 @@
 
 from .age import format_age
 from .body import BodyLimits, FullRecall, PickedNotes, compose_selective_body
-from .budget import MIN_TOKENS, FittedDigest, TokenBudget, fit_to_budget
+from .budget import MIN_TOKENS, FittedDigest, TokenBudget, brief, fit_to_budget
 from .caveat import RECALL_CAVEAT
 from .headers import NoteHeader
 from .links import resolve_links
@@ -31,6 +31,7 @@ __all__ = [
     "SelectionRequest",
     "Selector",
     "TokenBudget",
+    "brief",
     "build_manifest",
     "compose_selective_body",
     "encode_surfaced_key",

@@ -98,7 +98,8 @@ def compose_selective_body(
     for introduction in ((RECALL_CAVEAT, _PREAMBLE), (_SHORT,))[not held.caveat :]:
         if fitted := _Body(notes, held, introduction).fitted():
             return fitted
-    return Block(excerpt(notes.records[0], len(notes.records) - 1, held.hold), notes.surfaced(1))
+    text, chars = excerpt(notes.records[0], len(notes.records) - 1, held.hold)
+    return Block(text, notes.surfaced(1), chars)
 
 
 class _Notes:
@@ -164,8 +165,10 @@ class _Body:
                 return None
             shown = 1
         text = self._text(shown, self._index_length(shown, chars), chars)
+        if shown and not limits.hold(text):
+            return None
         # That nothing was picked fits every budget.
-        return Block(text, notes.surfaced(shown)) if limits.hold(text) or not shown else None
+        return Block(text, notes.surfaced(shown), chars if chars < limits.max_note_chars else None)
 
     def _index_length(self, shown: int, chars: int) -> int | None:
         """How many notes the index has room for; None where there is none, not even for their number."""

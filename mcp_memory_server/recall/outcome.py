@@ -19,10 +19,14 @@ else than ids, did not answer in time, has earlier calls that never ended, or na
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Text to show, and the keys of the notes in it: the selected and the linked ones, never the merely listed."""
+    """Text to show, and the keys of the notes in it: the selected and the linked ones, never the merely listed.
+
+    `shown_chars` says how much of its only note is shown, where no more of it fits the limits.
+    """
 
     text: str
     surfaced: frozenset[str]
+    shown_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,36 +7,42 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self, Unpack
 
-from mcp_memory_server.block import Moment, render_block
 from mcp_memory_server.digest import MemoryDigest
-from mcp_memory_server.identity import RequestContext, ScopeResolver
+from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
 from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Condition, Group, Hit, MemoryProvider, PageCursor, Stats, VectorCount
+from mcp_memory_server.recall import Estimator, estimate_tokens
 from mcp_memory_server.records import MemoryRecord, Provenance
 
-from . import browse, exchange, imports, operate, search, wiring
+from . import browse, exchange, imports, operate, search, selection, wiring
 from .browse import Page
+from .conversations import Conversations
 from .embeddings import Embeddings, OpenEmbedder
 from .forget import ForgetCommand, Forgot, forget
 from .imports import TakenIn
 from .journal import Journal, Retention
 from .kinds import Kinds
 from .knowledge import Knowledge
-from .offer import Offered, OfferOptions, OfferRequest, offer, peek, read_ahead
+from .offer import OfferOptions, OfferRequest, offer, peek, read_ahead
+from .offered import Form, Offered, block_text
 from .reach import Reach, scopes_within
 from .remember import Remembered, RememberOptions, RememberRequest, remember
 from .review import Review
 from .search import History, SearchOptions
+from .selection import Listed, Recalled, RecallOptions, RecallRequest
+from .selector_guard import SelectorGuard
 from .wiring import Limits, Wiring
 from .writes import Writes
 
 __all__ = [
     "ForgetCommand",
     "Forgot",
+    "Form",
     "History",
     "Kinds",
     "Knowledge",
     "Limits",
+    "Listed",
     "MemoryService",
     "OfferOptions",
     "OfferRequest",
@@ -44,12 +50,16 @@ __all__ = [
     "OpenEmbedder",
     "Page",
     "Reach",
+    "RecallOptions",
+    "RecallRequest",
+    "Recalled",
     "RememberOptions",
     "RememberRequest",
     "Remembered",
     "Retention",
     "Review",
     "SearchOptions",
+    "SelectorGuard",
     "Writes",
 ]
 
@@ -70,6 +80,8 @@ class MemoryService:
         retention: Retention | None = None,
         open_embedder: OpenEmbedder | None = None,
         quarantine: Collection[Provenance] = HELD_PROVENANCES,
+        selector: SelectorGuard | None = None,
+        estimate: Estimator = estimate_tokens,
         now: Callable[[], str] = wiring.utc_now,
         new_id: Callable[[], str] = wiring.new_id,
     ) -> None:
@@ -77,11 +89,14 @@ class MemoryService:
             provider=provider,
             journal=Journal(provider, retention),
             embeddings=Embeddings(provider, open_embedder),
+            conversations=Conversations(provider, retention),
             limits=limits or Limits(),
             quarantine=quarantine,
             now=now,
             new_id=new_id,
-            **({} if resolver is None else {"resolver": resolver}),
+            selector=selector,
+            estimate=estimate,
+            resolver=resolver or DefaultScopeResolver(),
         )
         self._running = AsyncExitStack()
 
@@ -133,10 +148,19 @@ class MemoryService:
         return tuple(await self._wiring.resolver.resolve(context))
 
     async def offer(
-        self, context: RequestContext, query: str | None = None, **options: Unpack[OfferOptions]
+        self,
+        context: RequestContext,
+        query: str | None = None,
+        *,
+        form: Form | None = None,
+        **options: Unpack[OfferOptions],
     ) -> Offered:
         """The digest for this turn; see `offer.offer` and `OfferRequest`."""
-        return await offer(self._wiring, context, OfferRequest(query, **options))
+        return await offer(self._wiring, context, OfferRequest(query, **options), form)
+
+    async def recall(self, context: RequestContext, **options: Unpack[RecallOptions]) -> Recalled:
+        """The notes for a turn out of more than can be shown; see `selection.recall` and `RecallRequest`."""
+        return await selection.recall(self._wiring, context, RecallRequest(**options))
 
     async def search(
         self, context: RequestContext, options: SearchOptions, scopes: Sequence[str] | None = None
@@ -165,14 +189,7 @@ class MemoryService:
 
     def block(self, offered: Offered) -> str:
         """The text that a host puts into the prompt."""
-        digest = offered.digest
-        return render_block(
-            digest.entries,
-            writable=self.writable,
-            partial=digest.partial,
-            max_fact_chars=self.limits.max_fact_chars,
-            moment=Moment(digest.as_of, digest.known_at),
-        )
+        return block_text(self._wiring, offered)
 
     async def remember(
         self, context: RequestContext, key: str, fact: str, **options: Unpack[RememberOptions]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypedDict
 
@@ -28,30 +28,8 @@ from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .citations import with_cited
 from .expansion import one_hop
-from .why import reasons
+from .offered import Fitting, Form, Offered
 from .wiring import MAX_MEMORIES_CEILING, Wiring
-
-
-@dataclass(frozen=True, slots=True)
-class Offered:
-    """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
-
-    `withheld` is how many keys at its scopes have a record above the session's ceiling; None for anybody but an
-    administrator. `query` and `ranks`, the place of each entry's id among what was found, explain the digest (`why`).
-    A turn with an id has neither: it is answered the same when it is asked again, and the journal keeps no word of a
-    question.
-    """
-
-    digest: MemoryDigest
-    journaled: bool
-    erased: int = 0
-    withheld: int | None = None
-    query: str = ""
-    ranks: Mapping[str, int] = field(default_factory=dict[str, int])
-
-    def why(self) -> dict[str, dict[str, Any]]:
-        """Why each entry is there, by its id; see `why.reasons`. Empty for what has an id to be repeated by."""
-        return reasons(self.digest.entries, self.query, self.ranks) if self.ranks else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +38,8 @@ class OfferRequest:
 
     `as_of` asks what was true then, `known_at` what was believed then (`Filter`): instants with a zone. `expand`
     lets what else is known about the entities of the facts found take the places that they leave (`expansion`).
+    `max_tokens` is a ceiling on the text of the answer, as the service's estimator counts it: what finds no room is
+    left out and counted, and of the best fact at least an excerpt is shown.
     """
 
     query: str | None = None
@@ -69,6 +49,7 @@ class OfferRequest:
     as_of: str | None = None
     known_at: str | None = None
     expand: bool = False
+    max_tokens: int | None = None
 
 
 class OfferOptions(TypedDict, total=False):
@@ -80,17 +61,19 @@ class OfferOptions(TypedDict, total=False):
     as_of: str | None
     known_at: str | None
     expand: bool
+    max_tokens: int | None
 
 
-async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) -> Offered:
-    """Resolve the digest for this turn and journal it (spec section 7).
+async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, form: Form | None = None) -> Offered:
+    """Resolve the digest for this turn and journal it (spec section 7). `form` is by default the block.
 
     Raises:
-        InvalidInput: `max_memories` outside 1 to 200, an id that no store can hold, or a time that is none, has no
-            zone, or comes with a `digest_id`.
+        InvalidInput: `max_memories` outside 1 to 200, `max_tokens` below 100, an id that no store can hold, or a time
+            that is none, has no zone, or comes with a `digest_id`.
         NotFound: an unknown, pruned or foreign `digest_id`.
     """
     limit = _limit(wiring, request)
+    fitting = Fitting.of(wiring, request.max_tokens, form)
     refuse_surrogates("turn_id", request.turn_id or "")
     refuse_surrogates("digest_id", request.digest_id or "")
     now = wiring.now()
@@ -101,28 +84,49 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest) 
         if asked.is_historic:
             raise InvalidInput.of("digest_id", "repeats a digest as it was shown; leave out as_of and known_at")
         shown = await journaled_digest(wiring, context, request.digest_id)
-        return await _replay(wiring, context, shown)
-    if request.turn_id is not None:
-        shown = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
-        if shown is not None:
-            return await _replay(wiring, context, shown)
+        return fitting.replayed(await replay(wiring, context, shown))
+    if request.turn_id is not None and (shown := await journaled_turn(wiring, context, request.turn_id)):
+        return fitting.replayed(await replay(wiring, context, shown))
 
     scopes = tuple(await wiring.resolver.resolve(context))
     query = (request.query or "").strip()
-    digest, ranks = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand))
-    digest = digest.model_copy(update={"digest_id": wiring.new_id()})
-    offered = Offered(digest, False, withheld=await _withheld(wiring, context, scopes, asked))
-    entry = partial(_journal_entry, context, digest, request.turn_id, now)
+    found = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand))
+    digest_id = wiring.new_id()
+
+    def upto(most: int) -> MemoryDigest:
+        return found.digest(most).model_copy(update={"digest_id": digest_id})
+
+    offered = Offered(upto(limit), False, withheld=await _withheld(wiring, context, scopes, asked))
     if request.turn_id is None:
-        journaled = wiring.journal.submit(entry, query or None)
-        return replace(offered, journaled=journaled, query=query, ranks=ranks)
-    journaled = await wiring.journal.write(entry, query or None)
-    if journaled:
-        # Another process may have answered the same turn meanwhile: then its answer stands.
-        first = await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=request.turn_id))
+        ranks = {entry.id: found.places[entry.key] for entry in offered.digest.entries}
+        offered = replace(offered, query=query, ranks=ranks)
+    offered = fitting.fitted(offered, upto)
+    return await journaled(wiring, context, offered, JournalNote(now, request.turn_id, query or None), fitting)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalNote:
+    """What the journal keeps beside a digest: when it was shown, in which turn, and the hash of which question."""
+
+    at: str
+    turn_id: str | None
+    query: str | None
+
+
+async def journaled(
+    wiring: Wiring, context: RequestContext, offered: Offered, note: JournalNote, fitting: Fitting
+) -> Offered:
+    """The answer with its entry in the journal; or the one that another process gave to the same turn meanwhile."""
+    digest = offered.digest
+    entry = partial(_journal_entry, context, digest, note)
+    if note.turn_id is None:
+        return replace(offered, journaled=wiring.journal.submit(entry, note.query))
+    is_journaled = await wiring.journal.write(entry, note.query)
+    if is_journaled:
+        first = await journaled_turn(wiring, context, note.turn_id)
         if first is not None and first.digest_id != digest.digest_id:
-            return await _replay(wiring, context, first)
-    return replace(offered, journaled=journaled)
+            return fitting.replayed(await replay(wiring, context, first))
+    return replace(offered, journaled=is_journaled)
 
 
 def _limit(wiring: Wiring, request: OfferRequest) -> int:
@@ -145,8 +149,15 @@ class _Asked:
     expand: bool = False
 
 
-async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping[str, int]]:
-    """The digest without its id, and the place of each record found, by id."""
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found: its digest of at most so many entries, without its id; and the place of each key."""
+
+    digest: Callable[[int], MemoryDigest]
+    places: Mapping[str, int]
+
+
+async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
     provider, scopes, limit = wiring.provider, asked.scopes, asked.limit
     told: dict[str, Any] = {"as_of": asked.filter.as_of, "known_at": asked.filter.known_at}
     if asked.query and can_search(provider):
@@ -156,18 +167,27 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> tuple[MemoryDigest, Mapping
         if asked.expand:
             hits += await one_hop(provider, scopes, asked.filter, hits)
         found = await with_cited(provider, scopes, asked.filter, hits)
-        digest = resolve_digest(found, scopes, limit, ranked=True)
+        keys = pinned_keys = None
         if wiring.embeddings.configured:
             told["signals"] = {"embedder": "used" if embedded else "unavailable"}
     else:
         listing = await provider.list(ListRequest(scopes, limit=limit, filter=asked.filter))
         found = await with_cited(provider, scopes, asked.filter, listing.records)
-        digest = resolve_digest(found, scopes, limit)
-        pinned = sum(entry.pinned for entry in digest.entries)
-        told["omitted"] = max(listing.keys - len(digest.entries), 0)
-        told["pinned_omitted"] = max(listing.pinned_keys - pinned, 0)
+        keys, pinned_keys = listing.keys, listing.pinned_keys
+
+    def digest(most: int) -> MemoryDigest:
+        if keys is None or pinned_keys is None:
+            return resolve_digest(found, scopes, most, ranked=True).model_copy(update=told)
+        resolved = resolve_digest(found, scopes, most)
+        pinned = sum(entry.pinned for entry in resolved.entries)
+        omitted = {
+            "omitted": max(keys - len(resolved.entries), 0),
+            "pinned_omitted": max(pinned_keys - pinned, 0),
+        }
+        return resolved.model_copy(update=told | omitted)
+
     places = {key: place for place, key in enumerate(dict.fromkeys(record.key for record in found), start=1)}
-    return digest.model_copy(update=told), {entry.id: places[entry.key] for entry in digest.entries}
+    return _Found(digest, places)
 
 
 async def _withheld(wiring: Wiring, context: RequestContext, scopes: tuple[str, ...], asked: Filter) -> int | None:
@@ -185,8 +205,8 @@ async def peek(wiring: Wiring, context: RequestContext, max_memories: int) -> Me
     """What applies to the request, for looking something up in it: shown to nobody as a turn, so not journaled."""
     scopes = tuple(await wiring.resolver.resolve(context))
     now = wiring.now()
-    digest, _ = await _resolve(wiring, _Asked(scopes, "", max_memories, now, wiring.shown_now(context, now)))
-    return digest
+    found = await _resolve(wiring, _Asked(scopes, "", max_memories, now, wiring.shown_now(context, now)))
+    return found.digest(max_memories)
 
 
 async def read_ahead(wiring: Wiring, context: RequestContext) -> None:
@@ -210,18 +230,23 @@ async def journaled_digest(wiring: Wiring, context: RequestContext, digest_id: s
     return found
 
 
-def _journal_entry(context: RequestContext, digest: MemoryDigest, turn_id: str | None, at: str) -> JournaledDigest:
+async def journaled_turn(wiring: Wiring, context: RequestContext, turn_id: str) -> JournaledDigest | None:
+    """What the actor's turn of that id was shown."""
+    return await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=turn_id))
+
+
+def _journal_entry(context: RequestContext, digest: MemoryDigest, note: JournalNote) -> JournaledDigest:
     assert digest.digest_id is not None
     return JournaledDigest(
         digest_id=digest.digest_id,
         actor_id=journal_name(context.actor),
-        at=at,
+        at=note.at,
         scopes=digest.scopes,
         entries=tuple(_reference(entry) for entry in digest.entries),
         omitted=digest.omitted,
         pinned_omitted=digest.pinned_omitted,
         recalled=digest.recalled,
-        turn_id=turn_id,
+        turn_id=note.turn_id,
         signals=digest.signals,
         as_of=digest.as_of,
         known_at=digest.known_at,
@@ -236,7 +261,7 @@ def _reference(entry: DigestEntry) -> JournaledEntry:
     )
 
 
-async def _replay(wiring: Wiring, context: RequestContext, shown: JournaledDigest) -> Offered:
+async def replay(wiring: Wiring, context: RequestContext, shown: JournaledDigest) -> Offered:
     """The digest as it was shown, less what was erased since, and what this session may not be shown."""
     provider = wiring.provider
     assert has_history(provider)  # a journal is only there where history is

@@ -14,14 +14,19 @@ from mcp_memory_server.digest import DEFAULT_MAX_MEMORIES
 from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
 from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Filter, MemoryProvider
+from mcp_memory_server.recall import Estimator, estimate_tokens
 from mcp_memory_server.records import Provenance, Sensitivity, canonical_instant
 
+from .conversations import Conversations
 from .embeddings import Embeddings
 from .journal import Journal
+from .selector_guard import SelectorGuard
 
 DEFAULT_MAX_FACT_CHARS: Final = 240
 MAX_MEMORIES_CEILING: Final = 200
 DEFAULT_PROMOTE_AFTER: Final = 3
+DEFAULT_SELECTIVE_OVER: Final = 200
+"""Up to so many, all notes at once cost a conversation no more than 27 turns of selective recall (docs/recall.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +35,15 @@ class Limits:
 
     Records above `max_sensitivity` are left out of whatever a model or its user is shown, unless the host gives a
     session a ceiling of its own (`RequestContext.max_sensitivity`). An induced rule leaves quarantine after
-    `promote_after` successes.
+    `promote_after` successes. Selective recall shows everything at once where no more than `selective_over` notes
+    apply.
     """
 
     max_memories: int = DEFAULT_MAX_MEMORIES
     max_fact_chars: int = DEFAULT_MAX_FACT_CHARS
     max_sensitivity: Sensitivity = "internal"
     promote_after: int = DEFAULT_PROMOTE_AFTER
+    selective_over: int = DEFAULT_SELECTIVE_OVER
 
 
 def utc_now() -> str:
@@ -54,12 +61,17 @@ class Wiring:
     provider: MemoryProvider
     journal: Journal
     embeddings: Embeddings
+    conversations: Conversations
     resolver: ScopeResolver = field(default_factory=DefaultScopeResolver)
     limits: Limits = field(default_factory=Limits)
     now: Callable[[], str] = utc_now
     new_id: Callable[[], str] = new_id
     quarantine: Collection[Provenance] = HELD_PROVENANCES
     """The provenances that wait for review."""
+    selector: SelectorGuard | None = None
+    """The deployment's own, in place of the store's search."""
+    estimate: Estimator = estimate_tokens
+    """How many tokens a text is: what `max_tokens` goes by."""
     changing: anyio.Lock = field(default_factory=anyio.Lock, init=False)
     """Held while something is read, changed and written back: of one process one such change is tried at a time."""
 
