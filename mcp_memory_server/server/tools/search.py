@@ -99,7 +99,7 @@ async def _search(call: Call) -> types.CallToolResult:
 def _hit_json(hit: Hit, why: dict[str, Any]) -> dict[str, Any]:
     return {
         "record": hit.record.model_dump(mode="json"),
-        "score": hit.score,
+        "score": round(hit.score, 4),
         "signals": {name: round(share, 4) for name, share in hit.signals.items()},
         "why": why,
     }
@@ -135,7 +135,7 @@ def _line(record: MemoryRecord) -> str:
     if record.valid_to is not None:
         notes.append(f"until {record.valid_to}")
     if record.superseded_by is not None:
-        notes.append("superseded")
+        notes.append("replaced" if record.superseded_by == record.id else "superseded")
     if record.status != "active":
         notes.append(record.status)
     if record.archived_at is not None:
