@@ -135,6 +135,15 @@ class Settings(NetworkSettings):
         default=None, description="onnx:FOLDER, model2vec:FOLDER, fastembed:NAME, openai:MODEL@BASE_URL, or nothing"
     )
     embedder_api_key: SecretStr | None = Field(default=None, description="the key of an embedding service, or nothing")
+    selector: OptionalName = Field(default=None, description="openai:MODEL@BASE_URL, or nothing")
+    selector_api_key: SecretStr | None = Field(default=None, description="the key of that service, or nothing")
+    selector_timeout_s: Annotated[float, NUMBER] = Field(
+        default=5.0, gt=0, le=60, allow_inf_nan=False, description="seconds above 0 and up to 60"
+    )
+    selective_over: Annotated[int, NUMBER] = Field(
+        default=200, ge=0, le=1_000, description="a whole number from 0 to 1000"
+    )
+    token_estimator: OptionalName = Field(default=None, description="chars:N, tokenizer:FILE, or nothing")
 
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict[str, str])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Final
 
@@ -11,7 +11,8 @@ from .errors import ConfigurationError
 from .providers import open_provider
 from .providers.base import MemoryProvider
 from .providers.signatures import check_language
-from .service import Limits, MemoryService, OpenEmbedder, Retention
+from .recall import Estimator, SelectionRequest, Selector, estimate_tokens
+from .service import Limits, MemoryService, OpenEmbedder, Retention, SelectorGuard
 
 _SQLITE: Final = "sqlite://"
 _IN_MEMORY: Final = "memory://"
@@ -37,11 +38,17 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
         service = MemoryService(
             provider,
             limits=Limits(
-                settings.max_memories, settings.max_fact_chars, settings.max_sensitivity, settings.promote_after
+                settings.max_memories,
+                settings.max_fact_chars,
+                settings.max_sensitivity,
+                settings.promote_after,
+                settings.selective_over,
             ),
             retention=Retention(settings.journal_days, settings.journal_digests),
             open_embedder=_embedder_opener(settings),
             quarantine=settings.quarantine,
+            selector=_selector(settings),
+            estimate=_estimator(settings),
         )
         yield await opened.enter_async_context(service)
 
@@ -77,3 +84,47 @@ def _embedder_opener(settings: Settings) -> OpenEmbedder | None:
         raise ConfigurationError(f"The setting embedder ({settings.origin('embedder')}) cannot work: {error}") from None
     key = settings.embedder_api_key
     return lambda: open_embedder(setting, key.get_secret_value() if key else None)
+
+
+class _LazySelector:
+    """The configured selector, loaded by the first turn that needs it: in its guard's thread, within the time limit."""
+
+    def __init__(self, open_it: Callable[[], Selector]) -> None:
+        self._open = open_it
+        self._opened: Selector | None = None
+
+    async def select(self, request: SelectionRequest) -> Sequence[str]:
+        if self._opened is None:
+            self._opened = self._open()
+        return await self._opened.select(request)
+
+
+def _selector(settings: Settings) -> SelectorGuard | None:
+    setting = settings.selector
+    if setting is None:
+        return None
+    from .selecting import check_selector_setting, open_selector  # noqa: PLC0415  # only where one is configured
+
+    try:
+        check_selector_setting(setting)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"The setting selector ({settings.origin('selector')}) cannot work: {error}") from None
+    key = settings.selector_api_key
+
+    def open_it() -> Selector:
+        return open_selector(setting, key.get_secret_value() if key else None)
+
+    return SelectorGuard(_LazySelector(open_it), settings.selector_timeout_s)
+
+
+def _estimator(settings: Settings) -> Estimator:
+    setting = settings.token_estimator
+    if setting is None:
+        return estimate_tokens
+    from .estimating import open_estimator  # noqa: PLC0415  # likewise
+
+    try:
+        return open_estimator(setting)
+    except ConfigurationError as error:
+        origin = settings.origin("token_estimator")
+        raise ConfigurationError(f"The setting token_estimator ({origin}) cannot work: {error}") from None

@@ -35,6 +35,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "embedding": frozenset({"errors", "ranking"}),
     "recall": VALUES | {"block"},
     "selecting": frozenset({"errors", "recall"}),
+    "estimating": frozenset({"errors", "recall"}),
     "providers": VALUES | {"background", "derived", "embedding", "ranking"},
     "exchange": VALUES | {"kinds"},
     "service": VALUES
@@ -42,7 +43,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "setting_forms": frozenset(),
     "network": frozenset({"setting_forms"}),
     "config": frozenset({"errors", "identity", "network", "setting_forms"}),
-    "opening": VALUES | {"config", "embedding", "providers", "service"},
+    "opening": VALUES | {"config", "embedding", "estimating", "providers", "recall", "selecting", "service"},
     "server": VALUES
     | {
         *("background", "block", "config", "derived", "kinds", "network", "opening", "policy", "providers"),

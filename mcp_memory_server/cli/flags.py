@@ -31,6 +31,10 @@ _SETTINGS: Final = (
     ("journal_digests", "N", "How many shown digests are kept; default: 10000."),
     ("language", "NAME", "The language of all facts and questions, such as german; default: detected for each."),
     ("embedder", "NAME", "onnx:FOLDER, model2vec:FOLDER, fastembed:NAME or openai:MODEL@BASE_URL; default: none."),
+    ("selector", "NAME", "The model that picks notes, openai:MODEL@BASE_URL; default: the store's search."),
+    ("selector_timeout_s", "SECONDS", "How long it may take before the whole block is shown; default: 5."),
+    ("selective_over", "N", "Up to so many notes selective recall shows all at once; default: 200."),
+    ("token_estimator", "NAME", "What counts tokens, chars:N or tokenizer:FILE; default: an estimate that errs high."),
     ("config", "FILE", "A TOML file of settings."),
 )
 

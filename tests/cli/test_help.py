@@ -21,7 +21,7 @@ def test_the_summary_of_a_command_is_its_own_first_sentence(name: str) -> None:
     assert (command.help or "").splitlines()[0] == SUMMARIES[name]
 
 
-FLAGS = {*Settings.model_fields, "config", "json"} - {"embedder_api_key", *NETWORK_FLAGS}
+FLAGS = {*Settings.model_fields, "config", "json"} - {"embedder_api_key", "selector_api_key", *NETWORK_FLAGS}
 """Every setting but the secret, since others on a machine can read command lines, and but what only `serve` reads."""
 
 
