@@ -12,7 +12,7 @@ from mcp_memory_server.block import harmless_scope, harmless_text
 from mcp_memory_server.block.entries import Room, entry_lines
 from mcp_memory_server.digest import DigestEntry, as_entry
 from mcp_memory_server.errors import InvalidInput
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, comes_along
 
 from .age import format_age
 from .budget import SHORTEST_CUT, TokenBudget, excerpt, fenced, largest
@@ -130,7 +130,8 @@ class _Notes:
     def note(self, place: int, chars: int) -> list[str]:
         """The lines of a note as the block has them, then who said it and how old it is, which no text can forge."""
         record = self.records[place]
-        entry = record if isinstance(record, DigestEntry) else as_entry(record, pinned=record.pinned, overrides=())
+        held = isinstance(record, DigestEntry)
+        entry = record if held else as_entry(record, pinned=comes_along(record), overrides=())
         age = self._now - datetime.fromisoformat(record.updated_at)
         said = "stated by a person" if record.origin.author == "human" else "concluded by the assistant"
         facts = [f"{said}, {format_age(age)}"]

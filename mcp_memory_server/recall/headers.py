@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Final
 
 from mcp_memory_server.errors import InvalidInput
-from mcp_memory_server.records import MAX_KEY_CHARS, Kind, MemoryRecord
+from mcp_memory_server.records import MAX_KEY_CHARS, Kind, MemoryRecord, comes_along
 
 _LINK = re.compile(r"\[\[([^\[\]]{1,200})\]\]")
 _SPACES = re.compile(r"\s+")
@@ -48,7 +48,7 @@ class NoteHeader:
             kind=record.kind,
             updated_at=datetime.fromisoformat(record.updated_at),
             description=description,
-            pinned=record.pinned,
+            pinned=comes_along(record),
             links=linked_keys(record.text),
         )
 

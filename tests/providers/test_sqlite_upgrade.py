@@ -23,7 +23,7 @@ from mcp_memory_server.providers.sqlite import open_sqlite
 from mcp_memory_server.providers.sqlite.files import APPLICATION_ID
 from mcp_memory_server.providers.sqlite.migrate import latest_version, schema_version
 from mcp_memory_server.ranking import SIGNATURE_VERSION
-from mcp_memory_server.records import MemoryOrigin, MemoryRecord
+from mcp_memory_server.records import MemoryOrigin, MemoryRecord, WorkingBlock
 
 AT = "2026-01-01T00:00:00.000Z"
 ORIGIN = MemoryOrigin(author="human")
@@ -82,6 +82,19 @@ async def test_records_of_the_first_schema_come_to_stand_in_their_lanes(tmp_path
         again = await provider.write(WriteRequest("actor:ann", "tone", "long", in_thread, AT, kind="session"))
         assert (again.status, again.record.id) == ("replaced", "fact-3")
         assert (await provider.list(ListRequest(("actor:ann",), statuses=("quarantined",)))).records == (waiting,)
+
+
+async def test_a_working_block_of_the_first_schema_comes_along(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    working = WorkingBlock(value="ship it", char_limit=99)
+    blocks = [fact(id, id, text="ship it", kind="working", working=working, pinned=id == "b") for id in ("a", "b")]
+    leave_first_schema(path, *blocks)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE memory SET pinned = pinned & 1")  # as that release wrote it
+    async with open_sqlite(f"sqlite:///{path}") as provider:
+        listing = await provider.list(ListRequest(("actor:ann",), limit=2))
+        assert sorted(listing.records, key=lambda record: record.id) == blocks
+        assert (listing.pinned_keys, (await provider.stats(("actor:ann",))).pinned) == (2, 1)
 
 
 async def test_numbers_of_records_that_are_gone_stay_used_up(tmp_path: Path) -> None:
