@@ -47,7 +47,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "server": VALUES
     | {
         *("background", "block", "config", "derived", "kinds", "network", "opening", "policy", "providers"),
-        *("regexsafety", "service"),
+        *("recall", "regexsafety", "service"),
     },
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},

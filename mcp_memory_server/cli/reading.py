@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
 import click
 
 from mcp_memory_server.errors import NotFound, echo
 from mcp_memory_server.records import KINDS, OWNERS, Kind, MemoryRecord, Owner, visible_line
-from mcp_memory_server.service import Offered, OfferOptions, Reach, SearchOptions
+from mcp_memory_server.service import Form, Offered, OfferOptions, Reach, SearchOptions
 
 from .columns import counted, terminal_width
 from .layout import PINNED, author_of, hits_table, record_json, records_table, table, versions_table
@@ -37,6 +39,11 @@ class SearchFields(TypedDict, total=False):
 _EXPAND = click.option("--expand", is_flag=True, help="Then what else is known about the entities in what was found.")
 
 
+_budget_option = click.option(
+    "--max-tokens", type=int, metavar="N", help="A ceiling on what is printed, 100 at least; what is left out is told."
+)
+
+
 def _clock_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--known-at", metavar="TIME", help="What was believed then, whatever was written after."),
@@ -52,6 +59,7 @@ def _clock_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
 @_EXPAND
 @_clock_options
+@_budget_option
 @in_session
 async def block_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
     """Print the block that a host puts into the prompt.
@@ -59,9 +67,15 @@ async def block_command(session: Session, query: str | None, **options: Unpack[O
     With a QUERY the facts are picked by relevance to it; `-` reads it from standard input, so that a prompt hook
     can pipe the prompt in.
     """
-    offered = await _offer(session, query, options)
-    block = session.service.block(offered)
-    session.show({**_digest_json(offered), "block": block}, block)
+
+    def as_json(offered: Offered) -> dict[str, Any]:
+        return {**_digest_json(offered), "block": session.service.block(replace(offered, text=None))}
+
+    def as_text(offered: Offered) -> str:
+        return session.service.block(offered)
+
+    offered = await _offer(session, query, options, (as_json, as_text))
+    session.show(as_json(offered), as_text(offered))
 
 
 @click.command("recall")
@@ -70,6 +84,7 @@ async def block_command(session: Session, query: str | None, **options: Unpack[O
 @click.option("--digest-id", help="Repeat an earlier digest as it was shown.")
 @_EXPAND
 @_clock_options
+@_budget_option
 @in_session
 async def recall_command(session: Session, query: str | None, **options: Unpack[OfferOptions]) -> None:
     """Show the facts that answer a question best.
@@ -77,13 +92,21 @@ async def recall_command(session: Session, query: str | None, **options: Unpack[
     The same digest as a model gets, with ids and with the wider values that each fact overrides. `-` reads the
     QUERY from standard input.
     """
-    offered = await _offer(session, query, options)
-    session.show(_digest_json(offered), _digest_text(offered))
+    offered = await _offer(session, query, options, (_digest_json, _digest_text))
+    session.show(_digest_json(offered), offered.text if offered.text and not session.as_json else _digest_text(offered))
 
 
-async def _offer(session: Session, query: str | None, options: OfferOptions) -> Offered:
+_Views = tuple[Callable[[Offered], dict[str, Any]], Callable[[Offered], str]]
+"""How a command shows an answer as JSON, and as text."""
+
+
+async def _offer(session: Session, query: str | None, options: OfferOptions, views: _Views) -> Offered:
+    as_json, as_text = views
+    form = Form(lambda offered: json.dumps(as_json(offered), ensure_ascii=False), short=None)
     try:
-        return await session.service.offer(session.context, query, **options)
+        return await session.service.offer(
+            session.context, query, form=form if session.as_json else Form(as_text), **options
+        )
     except NotFound:
         digest_id = options.get("digest_id") or ""
         raise NotFound("digest", digest_id, "Leave --digest-id out for a current one.") from None
@@ -91,6 +114,7 @@ async def _offer(session: Session, query: str | None, options: OfferOptions) -> 
 
 def _digest_json(offered: Offered) -> dict[str, Any]:
     shown: dict[str, Any] = offered.digest.model_dump(mode="json") | {"journaled": offered.journaled}
+    shown["entries"] = offered.excerpts() or shown["entries"]
     if why := offered.why():
         shown["entries"] = [{**entry, "why": why[entry["id"]]} for entry in shown["entries"]]
     if offered.withheld is not None:
@@ -102,15 +126,17 @@ def _digest_text(offered: Offered) -> str:
     digest = offered.digest
     rows: list[Sequence[object]] = []
     for entry in digest.entries:
+        text = offered.shown_text(entry)
         rows.append(
-            ("*" if entry.pinned else "", entry.key, entry.text, entry.scope, author_of(entry.origin.author), entry.id)
+            ("*" if entry.pinned else "", entry.key, text, entry.scope, author_of(entry.origin.author), entry.id)
         )
-        rows += [("", "↳ over", value.text, value.scope, author_of(value.author), "") for value in entry.overrides]
+        if offered.shown_chars is None:
+            rows += [("", "↳ over", value.text, value.scope, author_of(value.author), "") for value in entry.overrides]
     notes = [f"Digest {digest.digest_id}."]
     if any(entry.pinned for entry in digest.entries):
         notes.append(PINNED)
     if digest.omitted:
-        notes.append(f"{counted(digest.omitted, 'more fact')} did not fit (--max-memories).")
+        notes.append(f"{counted(digest.omitted, 'more fact')} did not fit (--max-memories, --max-tokens).")
     if digest.pinned_omitted:
         notes.append(f"{digest.pinned_omitted} of them pinned: more is pinned than the block holds.")
     if offered.withheld:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from mcp_memory_server.errors import Problem, echo
+from mcp_memory_server.errors import InvalidInput, Problem, echo
 
 from .schemas import Schema
 
@@ -79,6 +79,18 @@ def _whole(value: object) -> int | None:
             return int(value)
         case _:
             return None
+
+
+def whole_number(name: str, given: str) -> int:
+    """The number in an argument that the protocol has as a string: a variable of a URI, an argument of a prompt.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    number = _whole(given)
+    if number is None:
+        raise InvalidInput.of(name, f"must be a whole number, not {echo(given)}")
+    return number
 
 
 def _boolean(value: object, _: Schema) -> bool:

@@ -8,8 +8,10 @@ import mcp_types as types
 
 from mcp_memory_server.errors import InvalidInput, NotFound, Problem, echo
 from mcp_memory_server.identity import RequestContext
-from mcp_memory_server.service import MemoryService
+from mcp_memory_server.recall import brief
+from mcp_memory_server.service import Form, MemoryService
 
+from .arguments import whole_number
 from .uris import STATS
 
 LOAD: Final = "load_memory"
@@ -19,18 +21,23 @@ _QUERY: Final = types.PromptArgument(
     name="query", title="About", description="A question or topic; everything if left out.", required=False
 )
 
+_MAX_TOKENS: Final = types.PromptArgument(
+    name="max_tokens", title="At most", description="A ceiling on its tokens; none if left out.", required=False
+)
+_ARGUMENTS: Final = {argument.name: argument for argument in (_QUERY, _MAX_TOKENS)}
+
 LISTED: Final = (
     types.Prompt(
         name=LOAD,
         title="Load memory",
         description="Bring what is remembered about you into this conversation.",
-        arguments=[_QUERY],
+        arguments=list(_ARGUMENTS.values()),
     ),
     types.Prompt(
         name=REVIEW,
         title="Review my memory",
         description="Go through what is remembered about you, and keep, correct or forget each fact.",
-        arguments=[_QUERY],
+        arguments=list(_ARGUMENTS.values()),
     ),
 )
 
@@ -52,6 +59,10 @@ def no_prompt(name: str) -> NotFound:
     return NotFound("prompt", name, f"There are {LOAD} and {REVIEW}.")
 
 
+def _review_text(block: str, *, correctable: bool) -> str:
+    return _REVIEW_TEXT.format(stats=STATS, block=block, correct=_CORRECT if correctable else "")
+
+
 async def get_prompt(
     service: MemoryService, context: RequestContext, name: str, given: dict[str, str] | None
 ) -> types.GetPromptResult:
@@ -59,20 +70,25 @@ async def get_prompt(
 
     Raises:
         NotFound: no such prompt.
-        InvalidInput: an argument that the prompt does not have.
+        InvalidInput: an argument that the prompt does not have, or a ceiling that is no number or below 100.
     """
     prompt = next((prompt for prompt in LISTED if prompt.name == name), None)
     if prompt is None:
         raise no_prompt(name)
-    if unknown := [argument for argument in given or {} if argument != _QUERY.name]:
+    arguments = given or {}
+    if unknown := [argument for argument in arguments if argument not in _ARGUMENTS]:
+        takes = " and ".join(_ARGUMENTS)
         raise InvalidInput(
-            *(Problem(echo(argument), "is no argument of this prompt; it takes query") for argument in unknown)
+            *(Problem(echo(argument), f"is no argument of this prompt; it takes {takes}") for argument in unknown)
         )
-    block = service.block(await service.offer(context, (given or {}).get("query")))
-    text = (
-        block
-        if name == LOAD
-        else _REVIEW_TEXT.format(stats=STATS, block=block, correct=_CORRECT if service.writable else "")
-    )
+    ceiling = arguments.get(_MAX_TOKENS.name)
+    max_tokens = whole_number(_MAX_TOKENS.name, ceiling) if ceiling else None
+
+    def around(block: str) -> str:
+        return block if name == LOAD else _review_text(block, correctable=service.writable)
+
+    form = Form(lambda offered: around(service.block(offered)), lambda digest: around(brief(digest)))
+    offered = await service.offer(context, arguments.get(_QUERY.name), form=form, max_tokens=max_tokens)
+    text = offered.text if offered.text is not None else around(service.block(offered))
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=prompt.description, messages=[message])

@@ -9,8 +9,9 @@ from typing import Any, Final
 import mcp_types as types
 
 from mcp_memory_server.identity import RequestContext
-from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service import Form, MemoryService, Offered
 
+from .arguments import whole_number
 from .tools import digest_json
 from .uris import (
     BLOCK,
@@ -70,7 +71,7 @@ LISTED: Final = (
 
 TEMPLATES: Final = (
     types.ResourceTemplate(
-        uri_template=BLOCK + "{?query,as_of,known_at}",
+        uri_template=BLOCK + "{?query,as_of,known_at,max_tokens}",
         name="memory-block-for-query",
         title="Memory block for a question",
         description="The facts that answer a question best, or were true or known at another time, ready for a prompt.",
@@ -78,7 +79,7 @@ TEMPLATES: Final = (
         annotations=_FOR_MODELS,
     ),
     types.ResourceTemplate(
-        uri_template=DIGEST + "{?query,as_of,known_at}",
+        uri_template=DIGEST + "{?query,as_of,known_at,max_tokens}",
         name="memory-digest-for-query",
         title="Memory digest for a question",
         description="The facts of such a block as data, each with why it is there.",
@@ -134,12 +135,22 @@ async def _block(service: MemoryService, context: RequestContext, address: Addre
 
 
 async def _digest(service: MemoryService, context: RequestContext, address: Address) -> _Read:
-    return _dump(digest_json(await service.offer(context, **_turn(address)))), _JSON
+    def as_json(offered: Offered) -> str:
+        return _dump(digest_json(offered))
+
+    return as_json(await service.offer(context, form=Form(as_json, short=None), **_turn(address))), _JSON
 
 
 def _turn(address: Address) -> dict[str, Any]:
-    """What the variables of a block or a digest ask for; `require_known_variables` has looked at their names."""
-    return dict(address.variables)
+    """What the variables of a block or a digest ask for; `require_known_variables` has looked at their names.
+
+    Raises:
+        InvalidInput: `max_tokens` is no number.
+    """
+    turn: dict[str, Any] = dict(address.variables)
+    if given := turn.pop("max_tokens", ""):
+        turn["max_tokens"] = whole_number("max_tokens", given)
+    return turn
 
 
 async def _record(service: MemoryService, context: RequestContext, address: Address) -> _Read:

@@ -84,8 +84,14 @@ DIGEST: Final = record_of(
         "journaled": BOOLEAN,
         "erased": INTEGER,
         "signals": {"type": "object"},
+        "outcome": {"type": "string", "enum": ["manifest", "block", "nothing_new", "degrade"]},
+        "reason": STRING,
+        "surfaced": array(STRING),
+        "left_out": {"type": "object"},
+        "kept": BOOLEAN,
+        "manifest": array({"type": "object"}),
     },
-    ("digest_id", "scopes", "entries", "omitted", "pinned_omitted", "recalled", "journaled"),
+    ("scopes", "entries", "omitted", "pinned_omitted", "recalled", "journaled"),
 )
 
 HITS: Final = record_of(

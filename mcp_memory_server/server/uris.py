@@ -18,8 +18,8 @@ SCOPES: Final = "memory://scopes/"
 WORKING: Final = "memory://working/"
 
 _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
-    BLOCK: ("query", "as_of", "known_at"),
-    DIGEST: ("query", "as_of", "known_at"),
+    BLOCK: ("query", "as_of", "known_at", "max_tokens"),
+    DIGEST: ("query", "as_of", "known_at", "max_tokens"),
     STATS: (),
     PENDING: (),
     RECORDS: (),

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from mcp_memory_server.block import Moment, render_block
-from mcp_memory_server.digest import MemoryDigest
+from mcp_memory_server.digest import DigestEntry, MemoryDigest
 from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.recall import TokenBudget, brief, fit_to_budget
@@ -38,6 +38,21 @@ class Offered:
     ranks: Mapping[str, int] = field(default_factory=dict[str, int])
     text: str | None = None
     shown_chars: int | None = None
+
+    def shown_text(self, entry: DigestEntry) -> str:
+        """As much of an entry's fact as the text shows."""
+        chars, fact = self.shown_chars, entry.text
+        return fact if chars is None or len(fact) <= chars else f"{fact[:chars]}… (cut, {len(fact)} characters)"
+
+    def excerpts(self) -> list[dict[str, Any]]:
+        """The entries as data, where the text shows no whole one; none otherwise."""
+        if self.shown_chars is None:
+            return []
+        parts = {"id", "key", "scope", "origin", "version", "updated_at"}
+        return [
+            entry.model_dump(mode="json", include=parts) | {"text": self.shown_text(entry), "cut": True}
+            for entry in self.digest.entries
+        ]
 
     def why(self) -> dict[str, dict[str, Any]]:
         """Why each entry is there, by its id; see `why.reasons`. Empty for what has an id to be repeated by."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal, TypeAlias, TypedDict
+from typing import Final, Literal, TypeAlias, TypedDict
 
 from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.errors import InvalidInput, Problem
@@ -19,6 +19,7 @@ from mcp_memory_server.recall import (
     Block,
     BodyLimits,
     Degrade,
+    DegradeReason,
     Manifest,
     ManifestLimits,
     NoteHeader,
@@ -40,10 +41,10 @@ from .selective import SelectiveLimits, SelectiveRequest, recall_selectively
 from .selector_guard import SelectorGuard
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
-DEFAULT_MAX_PICKED = 5
+DEFAULT_MAX_PICKED: Final = 5
 
 # No model reads the manifest of the built-in selector, nor that of a caller who has picked already.
-_UNREAD = ManifestLimits(max_lines=100_000, max_bytes=100_000_000)
+_UNREAD: Final = ManifestLimits(max_lines=100_000, max_bytes=100_000_000)
 
 RecallMode: TypeAlias = Literal["manifest", "selective"]
 
@@ -113,9 +114,26 @@ class Recalled:
     shown_before: int = 0
     kept: bool | None = None
 
+    @property
+    def name(self) -> Literal["manifest", "block", "nothing_new", "degrade"]:
+        match self.outcome:
+            case Listed():
+                return "manifest"
+            case Block():
+                return "block"
+            case NothingNew():
+                return "nothing_new"
+            case Degrade():
+                return "degrade"
 
-_NOTHING_NEW = "Nothing new for this turn: what bears on it, if anything, was shown in this conversation before."
-_INSTEAD = "No notes could be picked ({reason}). Here is the whole block instead, as far as there is room."
+    @property
+    def reason(self) -> DegradeReason | None:
+        """Why there was no selection, where the whole block stands in its place."""
+        return self.outcome.reason if isinstance(self.outcome, Degrade) else None
+
+
+_NOTHING_NEW: Final = "Nothing new for this turn: what bears on it, if anything, was shown in this conversation before."
+_INSTEAD: Final = "No notes could be picked ({reason}). Here is the whole block instead, as far as there is room."
 
 
 async def recall(wiring: Wiring, context: RequestContext, request: RecallRequest) -> Recalled:

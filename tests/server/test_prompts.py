@@ -26,7 +26,10 @@ async def test_two_prompts_are_listed_with_an_optional_question(connect: Connect
     for prompt in prompts:
         assert prompt.title
         assert prompt.description
-        assert [(argument.name, argument.required) for argument in prompt.arguments or []] == [("query", False)]
+        assert [(argument.name, argument.required) for argument in prompt.arguments or []] == [
+            ("query", False),
+            ("max_tokens", False),
+        ]
 
 
 @pytest.mark.parametrize("arguments", [None, {}, {"query": ""}])
@@ -53,7 +56,9 @@ async def test_unknown_prompts_and_arguments_are_refused_by_name(connect: Connec
     async with connect(service) as client:
         with pytest.raises(MCPError, match="load_memory and review_memory") as of_name:
             await client.get_prompt("no_such_prompt")
-        with pytest.raises(MCPError, match="'topic' is no argument of this prompt; it takes query") as of_argument:
+        with pytest.raises(
+            MCPError, match="'topic' is no argument of this prompt; it takes query and max_tokens"
+        ) as of_argument:
             await client.get_prompt("load_memory", {"topic": "x"})
     assert (of_name.value.error.code, of_argument.value.error.code) == (-32602, -32602)
 

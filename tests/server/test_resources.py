@@ -27,8 +27,8 @@ async def test_static_resources_are_listed_and_the_others_are_templates(
     names = ("block", "digest", "stats", "pending")
     assert [resource.uri for resource in resources] == [f"memory://{name}" for name in names]
     assert [template.uri_template for template in templates] == [
-        "memory://block{?query,as_of,known_at}",
-        "memory://digest{?query,as_of,known_at}",
+        "memory://block{?query,as_of,known_at,max_tokens}",
+        "memory://digest{?query,as_of,known_at,max_tokens}",
         "memory://records/{id}",
         "memory://scopes/{scope}",
         "memory://working/{label}",
