@@ -99,7 +99,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, 
     offered = Offered(upto(limit), False, withheld=await _withheld(wiring, context, scopes, asked))
     if request.turn_id is None:
         ranks = {entry.id: found.places[entry.key] for entry in offered.digest.entries}
-        offered = replace(offered, query=query, ranks=ranks)
+        offered = replace(offered, query=query, ranks=ranks, expanded=found.expanded)
     offered = fitting.fitted(offered, upto)
     return await journaled(wiring, context, offered, JournalNote(now, request.turn_id, query or None), fitting)
 
@@ -151,21 +151,24 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found: its digest of at most so many entries, without its id; and the place of each key."""
+    """What was found: its digest of at most so many entries, without its id; the place of each key; and the ids of
+    what came along one hop."""
 
     digest: Callable[[int], MemoryDigest]
     places: Mapping[str, int]
+    expanded: frozenset[str]
 
 
 async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
     provider, scopes, limit = wiring.provider, asked.scopes, asked.limit
     told: dict[str, Any] = {"as_of": asked.filter.as_of, "known_at": asked.filter.known_at}
+    further: tuple[MemoryRecord, ...] = ()
     if asked.query and can_search(provider):
         embedded = await wiring.embeddings.question(asked.query)
         request = SearchRequest(scopes, asked.query, limit, asked.now, embedded, filter=asked.filter)
         hits = [hit.record for hit in await provider.search(request)]
         if asked.expand:
-            hits += await one_hop(provider, scopes, asked.filter, hits)
+            hits += (further := await one_hop(provider, scopes, asked.filter, hits))
         found = await with_cited(provider, scopes, asked.filter, hits)
         keys = pinned_keys = None
         if wiring.embeddings.configured:
@@ -187,7 +190,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
         return resolved.model_copy(update=told | omitted)
 
     places = {key: place for place, key in enumerate(dict.fromkeys(record.key for record in found), start=1)}
-    return _Found(digest, places)
+    return _Found(digest, places, frozenset(record.id for record in further))
 
 
 async def _withheld(wiring: Wiring, context: RequestContext, scopes: tuple[str, ...], asked: Filter) -> int | None:

@@ -22,9 +22,9 @@ class Offered:
     """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
 
     `withheld` is how many keys at its scopes have a record above the session's ceiling; None for anybody but an
-    administrator. `query` and `ranks`, the place of each entry's id among what was found, explain the digest (`why`).
-    A turn with an id has neither: it is answered the same when it is asked again, and the journal keeps no word of a
-    question.
+    administrator. `query`, `ranks`, the place of each entry's id among what was found, and `expanded`, the ids of what
+    came along one hop, explain the digest (`why`). A turn with an id has none of them: it is answered the same when it
+    is asked again, and the journal keeps no word of a question.
 
     Where a token budget was given, `text` is what fits it. `shown_chars` is there when even the only entry had to be
     cut: the text shows so much of its fact.
@@ -36,6 +36,7 @@ class Offered:
     withheld: int | None = None
     query: str = ""
     ranks: Mapping[str, int] = field(default_factory=dict[str, int])
+    expanded: frozenset[str] = frozenset()
     text: str | None = None
     shown_chars: int | None = None
 
@@ -56,7 +57,7 @@ class Offered:
 
     def why(self) -> dict[str, dict[str, Any]]:
         """Why each entry is there, by its id; see `why.reasons`. Empty for what has an id to be repeated by."""
-        return reasons(self.digest.entries, self.query, self.ranks) if self.ranks else {}
+        return reasons(self.digest.entries, self.query, self.ranks, self.expanded) if self.ranks else {}
 
 
 Render = Callable[[Offered], str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory_server.digest import DigestEntry
@@ -10,22 +10,28 @@ from mcp_memory_server.providers.signatures import asked_words, words_in_common
 from mcp_memory_server.records import MemoryRecord
 
 
-def reasons(entries: Sequence[DigestEntry], query: str, ranks: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+def reasons(
+    entries: Sequence[DigestEntry], query: str, ranks: Mapping[str, int], expanded: Collection[str] = ()
+) -> dict[str, dict[str, Any]]:
     """For each entry of a digest, by its id, why it is there.
 
     Args:
         entries: of one digest.
         query: the question; blank when nothing was asked.
         ranks: by id the place of an entry's key among those that were found, 1 being the best.
+        expanded: ids of those that were not found themselves, but share an entity with one that was.
 
     Returns:
-        As `reasons_of_hits`, and `overrides`, the scopes whose answers the entry outranks, where there are any.
+        As `reasons_of_hits`; `overrides`, the scopes whose answers the entry outranks, where there are any; and
+        `expanded` where it came along one hop.
     """
     asked = asked_words(query) if query else None
     found = {entry.id: _reason(entry, ranks[entry.id], asked) for entry in entries}
     for entry in entries:
         if entry.overrides:
             found[entry.id]["overrides"] = [override.scope for override in entry.overrides]
+        if entry.id in expanded:
+            found[entry.id]["expanded"] = True
     return found
 
 

@@ -310,6 +310,8 @@ async def test_recall_can_expand_one_hop() -> None:
         assert [entry.text for entry in plain.digest.entries] == ["Dana works at Acme"]
         wider = await service.offer(ANN, question, expand=True)
         assert {entry.text for entry in wider.digest.entries} == {"Dana works at Acme", "ACME is based in Lyon"}
+        hop = {entry.text: wider.why()[entry.id].get("expanded", False) for entry in wider.digest.entries}
+        assert hop == {"Dana works at Acme": False, "ACME is based in Lyon": True}
         hits = await service.search(ANN, SearchOptions(question, expand=True, top_k=1))
         assert [(hit.record.text, "expanded" in hit.signals) for hit in hits] == [
             ("Dana works at Acme", False),
