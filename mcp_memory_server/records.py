@@ -135,8 +135,8 @@ class MemoryRecord(FrozenModel):
     """One fact about one question (`key`) at one scope, with who said it. Immutable.
 
     Beside the fields of spec section 3: `derived_from` are the ids of the records that it was concluded from;
-    `held_because` says why it is quarantined; `archived_at` when maintenance set it aside; and `rule`, `episode`,
-    `working` and `insight` are what its kind adds.
+    `held_because` says why it is quarantined; `archived_at` when it was set aside, and `archived_because` why and by
+    whom; and `rule`, `episode`, `working` and `insight` are what its kind adds.
     """
 
     id: str = Field(min_length=1)
@@ -167,6 +167,7 @@ class MemoryRecord(FrozenModel):
     derived_from: tuple[str, ...] = Field(default=(), exclude_if=is_absent)
     held_because: str | None = Field(default=None, exclude_if=is_absent)
     archived_at: Instant | None = Field(default=None, exclude_if=is_absent)
+    archived_because: str | None = Field(default=None, exclude_if=is_absent)
     rule: Rule | None = Field(default=None, exclude_if=is_absent)
     episode: Episode | None = Field(default=None, exclude_if=is_absent)
     working: WorkingBlock | None = Field(default=None, exclude_if=is_absent)

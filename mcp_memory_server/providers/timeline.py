@@ -82,6 +82,12 @@ def answers(versions: Sequence[MemoryRecord], asked: Filter, statuses: Collectio
     return tuple(version for version in found if _has_status(version, asked, statuses) and admits(asked, version))
 
 
+def _is_archived(version: MemoryRecord, asked: Filter) -> bool:
+    """Whether it is set aside at the moment that is asked about: what was there then, was shown then."""
+    moment = asked.as_of or asked.known_at
+    return version.archived_at is not None and (moment is None or version.archived_at <= moment)
+
+
 def _has_status(version: MemoryRecord, asked: Filter, statuses: Collection[Status]) -> bool:
     return version.status in statuses or (asked.include_quarantined and version.status == "quarantined")
 
@@ -89,7 +95,7 @@ def _has_status(version: MemoryRecord, asked: Filter, statuses: Collection[Statu
 def admits(asked: Filter, version: MemoryRecord) -> bool:
     """Whether a version is one that the filter asks for, whatever its time and status."""
     return (
-        (asked.include_archived or version.archived_at is None)
+        (asked.include_archived or not _is_archived(version, asked))
         and not (asked.own_thread and version.kind == "session" and version.origin.thread_id != asked.thread_id)
         and version.sensitivity in asked.sensitivities
         and (not asked.kinds or version.kind in asked.kinds)

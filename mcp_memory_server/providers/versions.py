@@ -269,7 +269,12 @@ def check_vectors(request: VectorsWrite) -> None:
 
 
 def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
-    """Whether the record says and is all that the request asks for; what is unset asks for nothing."""
+    """Whether the record says and is all that the request asks for; what is unset asks for nothing.
+
+    What is set aside says nothing to anybody, so stating it again brings it back.
+    """
+    if current.archived_at is not None and request.archived_at is None:
+        return False
     said = all(getattr(current, name) == getattr(request, name) for name in _SAID)
     asked = ((getattr(current, name), getattr(request, name)) for name in _ASKED)
     return said and all(wanted is None or wanted == held for held, wanted in asked)

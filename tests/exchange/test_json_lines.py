@@ -77,6 +77,7 @@ FULL = record(
     derived_from=("a", "b"),
     held_because="it was imported",
     archived_at="2026-02-01T00:00:00.000Z",
+    archived_because="ended; maintenance by ann",
     rule=Rule(
         condition="a release is due",
         steps=("Run {checks}", "Tag"),

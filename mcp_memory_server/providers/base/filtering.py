@@ -52,8 +52,9 @@ class Filter:
 
     Who may see it. `max_sensitivity` is a ceiling; `min_sensitivity` asks for what lies above one. With `own_thread`
     records of the kind `session` count in the thread `thread_id` only. Archived and quarantined ones count when they
-    are asked for. An old version is shown to nobody whom the current one is kept from: not where that one lies above
-    the ceiling, nor where it is quarantined.
+    are asked for; a record is archived from its `archived_at` on, so that a question about an earlier moment finds it.
+    An old version is shown to nobody whom the current one is kept from: not where that one lies above the ceiling, nor
+    where it is quarantined.
 
     Raises:
         InvalidInput: naming each wrong field: an instant that is none or has no zone, `until` before `since`, a kind,

@@ -50,12 +50,14 @@ class JournalLookup:
 class PruneRequest:
     """Drop journal entries older than the instant `before`, and then the oldest beyond `keep` entries.
 
-    Only entries of actors whose id begins with `actors` are dropped, and counted toward `keep`.
+    Only entries of actors whose id begins with `actors` are dropped, and counted toward `keep`. With `count_only`
+    nothing is dropped: the answer is how many would be.
     """
 
     before: str
     keep: int
     actors: str = ""
+    count_only: bool = False
 
 
 class JournalingProvider(HistoryProvider, Protocol):

@@ -100,7 +100,8 @@ class WritingProvider(MemoryProvider, Protocol):
         """Upsert on (`scope`, `key`), and on the thread where `kind` is `session` (`records.lane_of`).
 
         A new key is `stored` with a fresh id and version 1. The same text, tags and validity again is
-        `unchanged`: nothing is written. Otherwise the fact is `replaced`: id, `created_at` and `pinned` stay,
+        `unchanged`: nothing is written, unless the fact is archived, which stating it again ends. Otherwise the fact is
+        `replaced`: id, `created_at` and `pinned` stay,
         the version rises by one, and the old value goes to history.
 
         A `quarantined` fact replaces nothing: it is `stored` beside the active one under an id of its own, unless

@@ -122,6 +122,16 @@ async def pruning_keeps_the_newest_of_too_many(store: Store) -> None:
 
 
 @check(Group.JOURNAL, Group.HISTORY)
+async def counting_what_pruning_would_drop_drops_nothing(store: Store) -> None:
+    async with opened(store) as provider:
+        await provider.journal([_digest(f"d-{number}", at=number) for number in (3, 0, 4, 1, 2)])
+        for before, keep, expected in ((2, 100, 2), (1, 2, 3), (0, 0, 5), (0, 9, 0)):
+            asked = PruneRequest(before=minute(before), keep=keep, count_only=True)
+            assert await provider.prune_journal(asked) == expected
+        assert len(await _held(provider, *(f"d-{number}" for number in range(5)))) == 5
+
+
+@check(Group.JOURNAL, Group.HISTORY)
 async def a_pruned_turn_can_be_journaled_again(store: Store) -> None:
     async with opened(store) as provider:
         await provider.journal([_digest("d-1", turn_id="turn 1")])

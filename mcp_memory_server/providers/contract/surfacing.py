@@ -88,6 +88,9 @@ async def pruning_sets_drops_those_not_added_to_since(store: Store) -> None:
         for number in range(4):
             await _surface(provider, _shown(record), conversation_id=f"talk {number}", at=number)
         await _surface(provider, conversation_id="talk 0", at=9)
+        for before, keep, expected in ((2, 100, 1), (0, 2, 2), (0, 9, 0)):
+            asked = PruneRequest(minute(before), keep, count_only=True)
+            assert await provider.prune_surfaced(asked) == expected  # which drops nothing
         assert await provider.prune_surfaced(PruneRequest(minute(2), keep=100)) == 1
         held = [bool(await _held(provider, conversation_id=f"talk {number}")) for number in range(4)]
         assert held == [True, False, True, True]

@@ -41,5 +41,6 @@ class Journal:
         young = sorted((digest for digest in meant if digest.at >= request.before), key=lambda digest: digest.at)
         kept = {digest.digest_id for digest in young[max(0, len(young) - request.keep) :]}
         gone = {digest.digest_id for digest in meant} - kept
-        self._digests = {id: digest for id, digest in self._digests.items() if id not in gone}
+        if not request.count_only:
+            self._digests = {id: digest for id, digest in self._digests.items() if id not in gone}
         return len(gone)

@@ -41,7 +41,7 @@ class SurfacedSets:
         meant = {place: held for place, held in self._sets.items() if place[0].startswith(request.actors)}
         young = sorted((place for place, held in meant.items() if held.at >= request.before), key=lambda p: meant[p].at)
         gone = meant.keys() - set(young[max(0, len(young) - request.keep) :])
-        for place in gone:
+        for place in () if request.count_only else gone:
             del self._sets[place]
         return len(gone)
 

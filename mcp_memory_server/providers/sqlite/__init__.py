@@ -178,6 +178,8 @@ class SqliteProvider:
         return await self._database.read(lambda db: journal.find(db, lookup))
 
     async def prune_journal(self, request: PruneRequest) -> int:
+        if request.count_only:
+            return await self._database.read(lambda db: journal.count_prunable(db, request))
         return await self._database.write(lambda db: journal.prune(db, request))
 
     async def journal_secret(self) -> bytes:
@@ -210,6 +212,8 @@ class SqliteProvider:
         return await self._database.read(lambda db: surfacing.find(db, lookup))
 
     async def prune_surfaced(self, request: PruneRequest) -> int:
+        if request.count_only:
+            return await self._database.read(lambda db: surfacing.count_prunable(db, request))
         return await self._database.write(lambda db: surfacing.prune(db, request))
 
     async def changes(self, after: int | None) -> ChangeBatch:

@@ -19,6 +19,12 @@ DELETE FROM journal WHERE digest_id IN (
     SELECT digest_id FROM journal WHERE {_OF_ACTORS} ORDER BY at DESC, digest_id DESC LIMIT -1 OFFSET :keep
 )
 """
+# What is too old stands last in that order, so that one count tells what the two deletions drop.
+_PRUNABLE = f"""
+SELECT count(*) FROM journal WHERE {_OF_ACTORS} AND (at < :before OR digest_id IN (
+    SELECT digest_id FROM journal WHERE {_OF_ACTORS} ORDER BY at DESC, digest_id DESC LIMIT -1 OFFSET :keep
+))
+"""
 _COLUMNS = "digest_id, actor_id, turn_id, at, body"
 
 
@@ -45,6 +51,11 @@ def prune(db: sqlite3.Connection, request: PruneRequest) -> int:
     by_age = db.execute(_OLD, asked).rowcount
     by_count = db.execute(_BEYOND, asked).rowcount
     return by_age + by_count
+
+
+def count_prunable(db: sqlite3.Connection, request: PruneRequest) -> int:
+    asked = {"before": request.before, "keep": request.keep, "actors": request.actors}
+    return db.execute(_PRUNABLE, asked).fetchone()[0]
 
 
 def find_secret(db: sqlite3.Connection) -> bytes | None:

@@ -33,6 +33,12 @@ DELETE FROM conversation WHERE number IN (
     SELECT number FROM conversation WHERE {_OF_ACTORS} ORDER BY at DESC, number DESC LIMIT -1 OFFSET :keep
 )
 """
+# As in `journal`: what is too old stands last in that order.
+_PRUNABLE: Final = f"""
+SELECT count(*) FROM conversation WHERE {_OF_ACTORS} AND (at < :before OR number IN (
+    SELECT number FROM conversation WHERE {_OF_ACTORS} ORDER BY at DESC, number DESC LIMIT -1 OFFSET :keep
+))
+"""
 _UNOWNED: Final = "DELETE FROM surfaced WHERE conversation NOT IN (SELECT number FROM conversation)"
 
 
@@ -62,6 +68,11 @@ def prune(db: sqlite3.Connection, request: PruneRequest) -> int:
     if dropped:
         db.execute(_UNOWNED)
     return dropped
+
+
+def count_prunable(db: sqlite3.Connection, request: PruneRequest) -> int:
+    asked = {"before": request.before, "keep": request.keep, "actors": request.actors}
+    return db.execute(_PRUNABLE, asked).fetchone()[0]
 
 
 def drop(db: sqlite3.Connection, record_id: str) -> None:
