@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, Final
+from typing import Any
 
 import anyio
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -20,7 +20,7 @@ from .buckets import Buckets
 
 logger = logging.getLogger(__name__)
 
-RECHECK_S: Final = 15.0
+RECHECK_S = 15.0
 """How often the token behind an open stream is verified anew: a stream ends when its token does."""
 
 
@@ -110,10 +110,9 @@ class TimeToAnswer:
 class EndsWithItsToken:
     """Ends an open stream when its token has expired or was revoked; for behind the authentication."""
 
-    def __init__(self, app: ASGIApp, verifier: Verifier, every_s: float = RECHECK_S) -> None:
+    def __init__(self, app: ASGIApp, verifier: Verifier) -> None:
         self._app = app
         self._verifier = verifier
-        self._every_s = every_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         token = getattr(scope.get("user"), "access_token", None)
@@ -125,7 +124,7 @@ class EndsWithItsToken:
             async def end_with_token() -> None:
                 good = True
                 while good:
-                    await anyio.sleep(self._every_s)
+                    await anyio.sleep(RECHECK_S)
                     good = await self._verifier.verify_token(token.token) is not None
                 logger.info("a stream was ended: its token lets nobody in any more")
                 tasks.cancel_scope.cancel()

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
-from urllib.parse import urlunsplit
 
 import anyio
 import uvicorn
@@ -47,14 +46,16 @@ async def serve_http(settings: Settings) -> int:
         StoreError: the store cannot be opened.
     """
     check_exposure(settings)
-    with _listening(settings.host, settings.port) as listener:
-        url = settings.public_url or _address(
-            listener, MCP_PATH if "streamable-http" in settings.transport else SSE_PATH
-        )
+    with listening(settings.host, settings.port) as listener:
+        url = settings.public_url or address_of(listener, settings)
         async with open_authentication(settings, url) as authentication, open_service(settings) as service:
-            runner = _Runner(settings, service, authentication)
-            logger.info("serving the memory in %s at %s, %s", settings.shown_url, url, _whose(settings, authentication))
-            await runner.run(listener)
+            web = WebServer(settings, service, authentication)
+            whose = "asking callers for tokens" if authentication else f"to whoever connects, as {settings.actor}"
+            logger.info("serving the memory in %s at %s, %s", settings.shown_url, url, whose)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_stop_on_signal, web)
+                await web.run(listener)
+                tasks.cancel_scope.cancel()
     return 0
 
 
@@ -78,59 +79,60 @@ def check_exposure(settings: Settings) -> None:
         )
 
 
-def _whose(settings: Settings, authentication: Authentication | None) -> str:
-    return "asking callers for tokens" if authentication else f"to anybody who connects, as {settings.actor}"
-
-
-class _Runner:
+class WebServer:
     """One process's server, from the first connection to the last."""
 
     def __init__(self, settings: Settings, service: MemoryService, authentication: Authentication | None) -> None:
         self._watch = Watch(service.provider)
-        self._settings = settings
-        identify = fixed_actor(settings.identity, settings.project)
-        if authentication is not None:
-            identify = token_actor(settings.project)
         server = build_server(
             service,
             project=settings.project,
-            identify=identify,
+            identify=token_actor(settings.project)
+            if authentication
+            else fixed_actor(settings.identity, settings.project),
             toolsets=settings.toolsets,
             roles_required=settings.roles_required,
             watch=self._watch,
         )
         server.middleware.append(TimeLimit(settings.request_timeout_s))
-        health = Health(service, lambda: self._uvicorn.should_exit)
+        health = Health(service, is_stopping=lambda: self.is_stopping)
         app = build_app(Served(server, self._watch, health, settings, authentication))
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,  # nothing here asks where a request came from
-            timeout_graceful_shutdown=_REQUESTS_S,
-            ws="none",
-            lifespan="on",
+        self._uvicorn = _Uvicorn(
+            uvicorn.Config(
+                app,
+                log_config=None,
+                access_log=False,  # ours leaves queries out
+                server_header=False,
+                proxy_headers=False,  # callers are told apart by their tokens
+                timeout_graceful_shutdown=_REQUESTS_S,
+                ws="none",
+                lifespan="on",
+            )
         )
-        self._uvicorn = _Uvicorn(config)
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._uvicorn.should_exit
 
     async def run(self, listener: socket.socket) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._stop_on_signal)
-            await self._uvicorn.serve([listener])
-            tasks.cancel_scope.cancel()
+        """Serve until `stop`. What then is under way may end; who listens is told that this is on purpose."""
+        await self._uvicorn.serve([listener])
 
-    async def _stop_on_signal(self) -> None:
-        """End in good order at the first signal, and at once at a second one."""
-        if sys.platform == "win32":  # asyncio has no signal receiver there; uvicorn's own handler does it
-            return
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async for number in signals:
-                if self._uvicorn.should_exit:
-                    os._exit(128 + number)
-                _exit_after(_WHOLE_S, 128 + number)
-                self._watch.close()
-                self._uvicorn.handle_exit(number, None)
+    def stop(self) -> None:
+        self._watch.close()
+        self._uvicorn.handle_exit(signal.SIGTERM, None)
+
+
+async def _stop_on_signal(web: WebServer) -> None:
+    """End in good order at the first signal, and at once at a second one."""
+    if sys.platform == "win32":  # asyncio has no signal receiver there; uvicorn's own handlers do it
+        return
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            if web.is_stopping:
+                os._exit(128 + number)
+            _exit_after(_WHOLE_S, 128 + number)
+            web.stop()
 
 
 class _Uvicorn(uvicorn.Server):
@@ -152,7 +154,7 @@ def _exit_after(seconds: float, status: int) -> None:
 
 
 @contextmanager
-def _listening(host: str, port: int) -> Generator[socket.socket]:
+def listening(host: str, port: int) -> Generator[socket.socket]:
     """A socket at the address, bound before anything is opened.
 
     Raises:
@@ -169,6 +171,8 @@ def _listening(host: str, port: int) -> Generator[socket.socket]:
         yield listener
 
 
-def _address(listener: socket.socket, path: str) -> str:
+def address_of(listener: socket.socket, settings: Settings) -> str:
+    """The URL at which the first transport of the settings is served."""
     host, port, *_ = listener.getsockname()
-    return urlunsplit(("http", f"[{host}]:{port}" if ":" in host else f"{host}:{port}", path, "", ""))
+    path = MCP_PATH if "streamable-http" in settings.transport else SSE_PATH
+    return f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"

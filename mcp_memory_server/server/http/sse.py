@@ -34,7 +34,7 @@ class SseConnections:
             return
         self._open += 1
         try:
-            async with self._transport.connect_sse(scope, receive, send) as (read, write):
+            async with self._transport.connect_sse(scope, receive, send) as (read, write), read, write:
                 await self._server.run(read, write, self._server.create_initialization_options())
         finally:
             self._open -= 1
