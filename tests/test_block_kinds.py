@@ -99,7 +99,7 @@ def test_every_kind_is_in_one_section() -> None:
 def test_a_working_block_shows_each_line_behind_a_bar_and_how_full_it_is() -> None:
     """9.1: `working` block: a named slot shown every turn."""
     assert lines_of(WORKING) == [
-        "- [actor:ann] plan: (note, 9 of 50 characters, read-only)",
+        "- [actor:ann] plan: (last edited by the assistant, 9 of 50 characters, read-only)",
         "    | one",
         "    |   two",
     ]

@@ -78,9 +78,8 @@ def _shown(entry: DigestEntry, room: Room) -> tuple[str, list[str]]:
     """The text behind the entry's key, and the lines under it."""
     match entry:
         case DigestEntry(kind="working", working=WorkingBlock() as block):
-            return _noted(entry, "", *_filling(block)), [
-                f"    | {line}".rstrip() for line in harmless_lines(block.value)
-            ]
+            lines = [f"    | {line}".rstrip() for line in harmless_lines(block.value)]
+            return _in_brackets(_filling(block, entry.origin.author)), lines
         case DigestEntry(kind="procedural", rule=Rule() as rule):
             condition = f"When {harmless_text(rule.condition, room.max_fact_chars)}"
             return _noted(entry, condition, *_record_of(rule)), _steps(rule)
@@ -93,12 +92,17 @@ def _shown(entry: DigestEntry, room: Room) -> tuple[str, list[str]]:
 
 def _noted(entry: DigestEntry, text: str, *notes: str) -> str:
     """The text with who said it and the notes in brackets: sections by kind hold what people and assistants said."""
-    shown = shortened(", ".join((speaker(entry.origin.author), *notes)), MAX_NOTE_CHARS)
-    return f"{text} ({shown})".lstrip()
+    return f"{text} {_in_brackets((speaker(entry.origin.author), *notes))}"
 
 
-def _filling(block: WorkingBlock) -> list[str]:
-    notes = [f"{len(block.value)} of {block.char_limit} characters"]
+def _in_brackets(notes: Sequence[str]) -> str:
+    return f"({shortened(', '.join(notes), MAX_NOTE_CHARS)})"
+
+
+def _filling(block: WorkingBlock, editor: Author) -> list[str]:
+    """Many may have had a hand in a block: only the last is known."""
+    editor_name = "a person" if editor == "human" else "the assistant"
+    notes = [f"last edited by {editor_name}", f"{len(block.value)} of {block.char_limit} characters"]
     return [*notes, "read-only"] if block.read_only else notes
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from mcp_memory_server.kinds.working import MAX_CHAR_LIMIT, AppendLine, Edit, Lock, ReplaceText, SetValue
+from mcp_memory_server.errors import echo
+from mcp_memory_server.kinds.working import MAX_CHAR_LIMIT, AppendLine, Edit, ReplaceText, SetValue
 from mcp_memory_server.records import MemoryRecord, visible_lines
 from mcp_memory_server.service.kinds import Writer
 
-from .layout import author_of, record_json
+from .layout import record_json
 from .placing import group, placed
 from .session import Session, in_session
 from .streams import or_stdin
@@ -29,8 +30,9 @@ def _shown(block: MemoryRecord) -> str:
     if working is None:
         return block.text
     locked = ", read-only" if working.read_only else ""
+    editor = "a person" if block.origin.author == "human" else "an assistant"
     head = (
-        f"{block.key} at {block.scope}: {author_of(block.origin.author)}, version {block.version}, "
+        f"{block.key} at {block.scope}: last edited by {editor}, version {block.version}, "
         f"{len(working.value)} of {working.char_limit} characters{locked}"
     )
     return "\n".join([head, *(f"  | {line}".rstrip() for line in visible_lines(working.value))])
@@ -90,7 +92,7 @@ async def _replace(  # noqa: PLR0913  # click hands over one argument an option
 @in_session
 async def _lock(session: Session, label: str, writer: Writer) -> None:
     """Make a block one that assistants cannot change."""
-    await _edit(session, label, Lock(read_only=True), writer)
+    await _set_lock(session, label, writer, read_only=True)
 
 
 @blocks_command.command("unlock")
@@ -99,4 +101,10 @@ async def _lock(session: Session, label: str, writer: Writer) -> None:
 @in_session
 async def _unlock(session: Session, label: str, writer: Writer) -> None:
     """Let assistants change a block again."""
-    await _edit(session, label, Lock(read_only=False), writer)
+    await _set_lock(session, label, writer, read_only=False)
+
+
+async def _set_lock(session: Session, label: str, writer: Writer, *, read_only: bool) -> None:
+    block = await session.service.kinds.blocks.lock(session.person, label, read_only=read_only, writer=writer)
+    state = "Locked" if read_only else "Unlocked"
+    session.show({"block": record_json(block)}, f"{state} {echo(block.key)} at {block.scope}, version {block.version}.")

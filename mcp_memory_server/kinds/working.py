@@ -59,14 +59,7 @@ class ReplaceText:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
-    """Make the block one that only a person changes, or release it."""
-
-    read_only: bool
-
-
-Edit = SetValue | AppendLine | ReplaceText | Lock
+Edit = SetValue | AppendLine | ReplaceText
 
 
 def words_of(edit: Edit) -> dict[str, tuple[str, ...]]:
@@ -78,8 +71,6 @@ def words_of(edit: Edit) -> dict[str, tuple[str, ...]]:
             return {"line": (edit.line,)}
         case ReplaceText():
             return {"new": (edit.new,)}
-        case Lock():
-            return {}
         case _:
             assert_never(edit)
 
@@ -100,8 +91,6 @@ def edited(block: WorkingBlock | None, edit: Edit) -> WorkingBlock | None:
             return normal_working(held.model_copy(update={"value": f"{held.value}\n{_one_line(edit.line)}"}))
         case ReplaceText():
             return block and _replaced(block, edit)
-        case Lock():
-            return block and block.model_copy(update={"read_only": edit.read_only})
         case _:
             assert_never(edit)
 

@@ -149,8 +149,8 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
 
     Raises:
         Conflict: `if_version` is not the current version.
-        InvalidInput: the text is one that no record can hold, or that follows from the parts of its kind; or the
-            active memory of the key is of another kind.
+        InvalidInput: the text is one that no record can hold, or that follows from the parts of its kind; the active
+            memory of the key is of another kind; or it is a working block that was changed after this edit of it.
     """
     version = current.version if current else 0
     if request.if_version is not None and request.if_version != version:
@@ -160,6 +160,12 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
         raise InvalidInput.of("text", f"of a {held.kind} memory follows from its parts; reject it, and write it anew")
     if current is not None:
         _refuse_other_kind(current, held.kind)
+        if held.working is not None and current.updated_at > held.updated_at:
+            raise InvalidInput.of(
+                "id",
+                "names an edit of a block that was changed since, which approving it would undo; put what it adds into "
+                "the block, and reject it",
+            )
     moves = current is not None or edited or held.provenance != "imported"
     said: dict[str, Any] = {
         "text": request.text if request.text is not None else held.text,

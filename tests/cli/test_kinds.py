@@ -9,7 +9,7 @@ def test_blocks_are_set_appended_replaced_and_shown(line: CommandLine) -> None:
     line.ok("blocks", "append", "plan", "three")
     line.ok("blocks", "replace", "plan", "one", "zero", "--if-version", "2")
     assert line.ok("blocks") == (
-        "plan at actor:ann: person, version 3, 16 of 40 characters\n  | zero\n  |   two\n  | three\n"
+        "plan at actor:ann: last edited by a person, version 3, 16 of 40 characters\n  | zero\n  |   two\n  | three\n"
     )
     assert line.ok("blocks", "list") == line.ok("blocks")
     (block,) = line.json("blocks")["blocks"]

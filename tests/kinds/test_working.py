@@ -8,7 +8,6 @@ from mcp_memory_server.errors import InvalidInput
 from mcp_memory_server.kinds.working import (
     AppendLine,
     Edit,
-    Lock,
     ReplaceText,
     SetValue,
     edited,
@@ -69,9 +68,7 @@ def test_what_is_replaced_must_stand_there_once() -> None:
     assert "old is blank" in refusal(PLAN, ReplaceText("\n", "x"))
 
 
-def test_a_lock_changes_nothing_else_and_needs_a_block() -> None:
-    assert edited(PLAN, Lock(read_only=True)) == PLAN.model_copy(update={"read_only": True})
-    assert edited(None, Lock(read_only=True)) is None
+def test_nothing_is_replaced_where_there_is_no_block() -> None:
     assert edited(None, ReplaceText("a", "b")) is None
 
 

@@ -6,9 +6,12 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 
+from mcp_memory_server.kinds.working import SetValue
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.server.tools import TOOLSETS
 from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service.kinds import PERSON
+from tests.people import ANN
 from tests.watched_provider import WatchedProvider
 
 from .answers import called, data_of, not_readable, read, refused, text_of
@@ -45,7 +48,10 @@ async def test_a_block_is_edited_and_read_back(connect: Connect, service: Memory
         assert text.endswith("; 13 of 40 characters.")
         await called(client, "edit_block", label="plan", action="replace", old="two", text="", if_version=2)
         assert await read(client, "memory://working/plan") == "one\n\nthree"
-        assert "- [actor:ann] plan: (note, 10 of 40 characters)\n    | one\n    |\n    | three\n" in await block(client)
+        assert (
+            "- [actor:ann] plan: (last edited by the assistant, 10 of 40 characters)\n    | one\n    |\n    | three\n"
+            in await block(client)
+        )
         await called(client, "edit_block", label="plan", action="set", text="")
         assert await read(client, "memory://working/plan") == ""
 
@@ -66,6 +72,16 @@ async def test_an_edit_that_cannot_be_says_why_and_changes_nothing(connect: Conn
         ):
             assert words in await refused(client, "edit_block", label="plan", **arguments)
         assert await read(client, "memory://working/plan") == "one"
+
+
+async def test_the_client_is_told_when_it_changed_what_a_person_had_written(
+    connect: Connect, service: MemoryService
+) -> None:
+    await service.kinds.blocks.edit(ANN, "plan", SetValue("one"), writer=PERSON)
+    async with connect(service, toolsets=("kinds",)) as client:
+        text = await said(client, "edit_block", label="plan", action="append", text="two")
+        assert "stated by a person and is now your note: tell the user" in text
+        assert "tell the user" not in await said(client, "edit_block", label="plan", action="append", text="three")
 
 
 async def test_what_is_no_block_is_not_readable_as_one(connect: Connect, service: MemoryService) -> None:

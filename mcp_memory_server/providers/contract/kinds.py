@@ -93,6 +93,26 @@ async def the_text_of_a_rule_or_a_block_is_not_edited_apart_from_its_parts(store
         assert (await listed(provider, statuses=_BOTH)).records == (waiting,)
 
 
+@check(Group.WRITE, Group.REVIEW)
+async def an_edit_that_waited_while_its_block_was_changed_is_not_approved_over_it(store: Store) -> None:
+    """Approving it would undo what was added meanwhile; as long as the block is as it was, it can be."""
+    async with opened(store) as provider:
+        await remember(provider, "plan", "text", kind="working", working=_BLOCK)
+        edit = WorkingBlock(value="edit", char_limit=99)
+        waiting = await remember(provider, "plan", "edit", at=1, status="quarantined", kind="working", working=edit)
+        changed = await remember(provider, "plan", "later", at=2, kind="working", working=_BLOCK)
+        refused = await refusal(
+            InvalidInput, provider.settle(SettleRequest(ANN, waiting.id, "approve", minute(3), "b"))
+        )
+        assert "was changed since" in str(refused)
+        assert (await listed(provider)).records == (changed,)
+        again = await remember(provider, "plan", "again", at=4, status="quarantined", kind="working", working=edit)
+        settled = await provider.settle(SettleRequest(ANN, again.id, "approve", minute(5), "bob"))
+        assert settled is not None
+        assert settled.record is not None
+        assert (settled.record.id, settled.record.working) == (changed.id, edit)
+
+
 # --- working blocks ----------------------------------------------------------------------------------
 
 

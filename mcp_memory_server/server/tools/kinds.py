@@ -154,6 +154,9 @@ def _said(done: Remembered) -> str:
         f"{done.status.capitalize()} {echo(record.key)} at {record.scope}, version {record.version}, "
         f"id {visible_line(record.id)}"
     )
+    before = done.previous
+    if before is not None and before.origin.author == "human" and record.origin.author == "agent":
+        said += "; what it replaced was stated by a person and is now your note: tell the user"
     if record.status == "quarantined":
         said += "; it waits for a person's review and is shown to nobody until then"
     return said

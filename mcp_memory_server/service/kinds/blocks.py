@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, Refused, echo
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds import Form
-from mcp_memory_server.kinds.working import Edit, Lock, edited, words_of, working_text
+from mcp_memory_server.kinds.working import Edit, edited, words_of, working_text
 from mcp_memory_server.providers.base import Filter, ListRequest
 from mcp_memory_server.records import MemoryRecord, WorkingBlock, normal_key
 from mcp_memory_server.service.remember import Remembered, RememberRequest
 from mcp_memory_server.service.trust import refuse_credentials, suspicion_of
 from mcp_memory_server.service.wiring import Wiring
 
-from .recording import ASSISTANT, Writer, persistently, record, writing
+from .recording import ASSISTANT, PERSON, Writer, persistently, record, revise, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,14 @@ class Blocks:
         Raises:
             InvalidInput: what the edit says cannot be, with the limit that it breaks; nothing is cut.
             CredentialRefused: it would hold one.
-            Refused: an assistant would change a block that is read-only or kept from it, or lock one.
-            NotFound: there is no block to replace something in, or to lock.
+            Refused: an assistant would change a block that is read-only or kept from it.
+            NotFound: there is no block to replace something in.
             Conflict: the block is at another version, or others changed it all the time.
             NotSupported: the provider is read-only.
         """
         writing(self.wiring)
         refuse_credentials({"label": label, **words_of(edit)})
         key = normal_key(label, "label")
-        _check_person(key, isinstance(edit, Lock), writer)
 
         async def attempt() -> Remembered:
             current = await self._current(context, key, writer)
@@ -57,6 +56,28 @@ class Blocks:
             return await record(self.wiring, context, edition, _at(current, writer))
 
         return await (attempt() if if_version is not None else persistently(self.wiring, attempt))
+
+    async def lock(
+        self, context: RequestContext, label: str, *, read_only: bool, writer: Writer = PERSON
+    ) -> MemoryRecord:
+        """Make the block one that only a person changes, or release it; what it says stays whose it was.
+
+        Raises:
+            Refused: an assistant asks, or the block stands at a scope that the writer may not write at.
+            NotFound: there is no such block.
+            InvalidInput, Conflict, NotSupported
+        """
+        key = normal_key(label, "label")
+        _check_person(key, True, writer)
+        current = await self._current(context, key, writer)
+        if current is None:
+            raise NotFound("working block", key, "See `mcp-memory-server blocks`.")
+
+        def change(found: MemoryRecord) -> MemoryRecord:
+            locked = found.working and found.working.model_copy(update={"read_only": read_only})
+            return found.model_copy(update={"working": locked})
+
+        return await revise(self.wiring, context, current.id, change, writer)
 
     async def all(self, context: RequestContext) -> Sequence[MemoryRecord]:
         """The blocks that are shown to the caller every turn, in the order of the digest."""
@@ -102,9 +123,7 @@ class Blocks:
 
 def _check_person(key: str, needed: bool, writer: Writer) -> None:
     if needed and writer.author != "human":
-        raise Refused(
-            f"The block {echo(key)} is read-only: only a person changes it, with `mcp-memory-server block-edit`."
-        )
+        raise Refused(f"The block {echo(key)} is read-only: only a person changes it, with `mcp-memory-server blocks`.")
 
 
 def _edition(key: str, current: MemoryRecord | None, edit: Edit, writer: Writer) -> RememberRequest:

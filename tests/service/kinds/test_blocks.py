@@ -9,11 +9,11 @@ import pytest
 from mcp_memory_server import MemoryService, open_provider
 from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, NotSupported, Refused
 from mcp_memory_server.identity import Actor, RequestContext
-from mcp_memory_server.kinds.working import AppendLine, Lock, ReplaceText, SetValue
+from mcp_memory_server.kinds.working import AppendLine, ReplaceText, SetValue
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.records import WorkingBlock
-from mcp_memory_server.service.kinds import PERSON, Writer
+from mcp_memory_server.service.kinds import ASSISTANT, PERSON, Writer
 from tests.people import ANN, ANN_IN_SHOP, BOB
 from tests.watched_provider import WatchedProvider
 
@@ -34,7 +34,10 @@ async def test_a_block_is_shown_every_turn_whatever_is_asked(service: MemoryServ
         await service.remember(ANN, f"fact {number}", f"Likes number {number}")
     for query in ("", "Which number?", "zzz"):
         block = await shown(service, query)
-        assert "- [actor:ann] plan: (note, 12 of 1000 characters)\n    | write\n    |   test\n" in block
+        assert (
+            "- [actor:ann] plan: (last edited by the assistant, 12 of 1000 characters)\n    | write\n    |   test\n"
+            in block
+        )
     small = await service.offer(ANN, "Which number?", max_memories=1)
     assert [entry.key for entry in small.digest.entries] == ["plan"]
 
@@ -99,16 +102,18 @@ async def test_only_a_person_locks_a_block_and_changes_a_locked_one(service: Mem
     """9.1: `read_only`."""
     blocks = service.kinds.blocks
     await blocks.edit(ANN, "persona", SetValue("Be brief"))
-    with pytest.raises(Refused, match="only a person changes it"):
-        await blocks.edit(ANN, "persona", Lock(read_only=True))
-    await blocks.edit(ANN, "persona", Lock(read_only=True), writer=PERSON)
-    for edit in (SetValue("x"), AppendLine("x"), ReplaceText("brief", "x"), Lock(read_only=False)):
+    for read_only in (True, False):
+        with pytest.raises(Refused, match="only a person changes it"):
+            await blocks.lock(ANN, "persona", read_only=read_only, writer=ASSISTANT)
+    locked = await blocks.lock(ANN, "persona", read_only=True)
+    assert (locked.version, locked.origin.author) == (2, "agent")  # whose words they are does not change
+    for edit in (SetValue("x"), AppendLine("x"), ReplaceText("brief", "x")):
         with pytest.raises(Refused, match="read-only"):
             await blocks.edit(ANN, "persona", edit)
     done = await blocks.edit(ANN, "persona", AppendLine("and kind"), writer=PERSON)
     assert done.record.working == WorkingBlock(value="Be brief\nand kind", char_limit=1_000, read_only=True)
-    assert "(person, 17 of 1000 characters, read-only)" in await shown(service)
-    await blocks.edit(ANN, "persona", Lock(read_only=False), writer=PERSON)
+    assert "(last edited by a person, 17 of 1000 characters, read-only)" in await shown(service)
+    await blocks.lock(ANN, "persona", read_only=False)
     assert (await blocks.edit(ANN, "persona", SetValue("mine again"))).status == "replaced"
 
 
@@ -124,9 +129,10 @@ async def test_remember_does_not_write_over_a_block_nor_a_block_over_a_fact(serv
 
 async def test_what_is_not_there_is_not_replaced_or_locked(service: MemoryService) -> None:
     blocks = service.kinds.blocks
-    for edit, writer in ((ReplaceText("a", "b"), Writer()), (Lock(read_only=True), PERSON)):
-        with pytest.raises(NotFound, match="No working block 'plan'"):
-            await blocks.edit(ANN, "plan", edit, writer=writer)
+    with pytest.raises(NotFound, match="No working block 'plan'"):
+        await blocks.edit(ANN, "plan", ReplaceText("a", "b"))
+    with pytest.raises(NotFound, match="No working block 'plan'"):
+        await blocks.lock(ANN, "plan", read_only=True)
     with pytest.raises(NotFound):
         await blocks.find(ANN, "plan")
 
