@@ -77,7 +77,7 @@ class KeySet:
             with anyio.CancelScope(shield=True):
                 try:
                     self._keys = await self._read()
-                except (httpx2.HTTPError, TimeoutError, ValueError, PyJWTError) as error:
+                except (httpx2.HTTPError, TimeoutError, ValueError, RecursionError, PyJWTError) as error:
                     wait_s = min(2.0**self._failures, _LONGEST_BACK_OFF_S)
                     self._failures = min(self._failures + 1, 10)
                     self._next_attempt_at = self._clock() + wait_s

@@ -1,7 +1,8 @@
 """The way in over HTTP: who is let in, under which name, how much and how often."""
 
 import logging
-from typing import Any
+from collections.abc import AsyncGenerator
+from contextlib import ExitStack
 
 import anyio
 import httpx2
@@ -158,7 +159,7 @@ async def test_a_body_that_is_too_large_is_refused(serve: Serve) -> None:
         for path in ("/mcp", f"/messages/?session_id={'0' * 32}"):
             assert (await http.post(path, json=large, headers=ACCEPT)).status_code == 413
 
-        async def chunks() -> Any:
+        async def chunks() -> AsyncGenerator[bytes]:
             for _ in range(30):
                 yield b"x" * 100
 
@@ -203,10 +204,14 @@ async def test_health_is_told_to_everybody_and_readiness_follows_the_store(
         assert (await http.get("/readyz", headers=headers)).text == "ok\n"
         monkeypatch.setattr("mcp_memory_server.server.http.health._KEPT_S", 0.0)
         monkeypatch.setattr("mcp_memory_server.server.http.health._STORE_S", 0.05)
-        monkeypatch.setattr(site.service.provider, "list", lambda _: anyio.sleep_forever())
+        monkeypatch.setattr(site.service.provider, "list", never)
         late = await http.get("/readyz", headers=headers)
         assert (late.status_code, late.text) == (503, "the store does not answer\n")
         assert (await http.get("/healthz", headers=headers)).status_code == 200
+
+
+async def never(_: object) -> None:
+    await anyio.sleep_forever()
 
 
 async def test_the_log_of_requests_holds_no_secret(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -242,6 +247,7 @@ def test_other_machines_are_not_served_without_asking_who_they_are(host: str) ->
 
 
 def test_an_address_that_is_taken_is_told() -> None:
-    with listening("127.0.0.1", 0) as listener, pytest.raises(ConfigurationError, match="cannot listen"):
-        with listening("127.0.0.1", listener.getsockname()[1]):
-            pass
+    with ExitStack() as opened:
+        port = opened.enter_context(listening("127.0.0.1", 0)).getsockname()[1]
+        with pytest.raises(ConfigurationError, match="cannot listen"):
+            opened.enter_context(listening("127.0.0.1", port))
