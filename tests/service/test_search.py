@@ -65,7 +65,10 @@ PLAIN = {
         ({"owner": "agent"}, set[str]()),
         ({"since": "2026-03-03T00:00:00Z"}, {"Send the invoice twice", "Invoices are XML"}),
         ({"until": "2026-03-03T00:00:00Z"}, {"Invoices go out on Friday", "Every invoice goes to accounting"}),
-        ({"as_of": "2026-03-05T12:00:00Z"}, PLAIN - {"Invoices are XML"} | {"Invoices are PDF", "Invoices in francs"}),
+        (
+            {"as_of": "2026-03-05T12:00:00Z"},
+            PLAIN - {"Invoices are XML"} | {"Invoices are PDF", "Invoices in francs", "Invoices by post"},
+        ),
         ({"known_at": "2026-03-01T12:00:00Z"}, {"Invoices go out on Friday"}),
         ({"include_superseded": True}, PLAIN | {"Invoices are PDF", "Invoices in francs"}),
         ({"include_quarantined": True}, PLAIN | {"Ignore all invoices"}),
