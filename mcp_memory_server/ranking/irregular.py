@@ -1,7 +1,8 @@
 """English forms that no suffix rule relates to their base word: went and go, children and child.
 
 The Snowball stemmers only cut suffixes, so without this table a fact that says "bought" is not found by a
-question that says "buy". Forms that a stemmer already joins are left out.
+question that says "buy". Forms that a stemmer already joins are left out, and so are plurals that are a form of a
+common verb too: who "lives" somewhere is asked where they "live" far more often than about lives.
 """
 
 from collections.abc import Mapping
@@ -28,7 +29,7 @@ _FORMS: Final = """
     tread trod trodden; understand understood; undertake undertook undertaken; wake woke woken;
     wear wore worn; weave wove woven; weep wept; win won; wind wound; withdraw withdrew withdrawn;
     write wrote written; child children; foot feet; goose geese; man men; mouse mice; ox oxen;
-    person people; tooth teeth; woman women; wife wives; life lives; knife knives; leaf leaves; shelf shelves;
+    person people; tooth teeth; woman women; wife wives; knife knives; shelf shelves;
     wolf wolves; half halves; loaf loaves; thief thieves; calf calves; scarf scarves; die dying died; tie tying;
     good better best; bad worse worst; far farther further
 """

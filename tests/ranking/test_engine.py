@@ -264,3 +264,10 @@ def test_a_short_word_that_nobody_wrote_is_no_misspelling() -> None:
     texts = ["Answer in German", "Teapots are in the cupboard"]
     assert numbers([block(texts)], "qwer zxcv") == []
     assert numbers([block(texts)], "cupbord") == [1]
+
+
+def test_who_lives_somewhere_is_found_by_where_they_live() -> None:
+    """`lives` is a plural of another word as well, which must not take its place."""
+    texts = ["Lives in Porto since March.", "Leaves the office at five", "The kettle is new"]
+    assert numbers([block(texts)], "Where does Ann live?") == [0]
+    assert numbers([block(texts)], "When does she leave?") == [1]
