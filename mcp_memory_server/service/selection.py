@@ -251,6 +251,8 @@ class _Recollection:
         return await all_candidates(self.wiring, self.within, self.request.objective.strip(), shown)
 
     async def _by_ids(self, notes: Candidates, shown: frozenset[str], ids: Sequence[str]) -> Outcome:
+        if not ids and not notes.entries:  # to pick nothing is an answer, and nothing is pinned
+            return NothingNew() if notes.total else Degrade("empty_scope")
         named = notes_named(notes.entries, ids)
         if ids and not named:
             return Degrade("selector_invented")

@@ -106,7 +106,8 @@ def test_what_is_plainly_meant_is_taken(argument: str, given: Any, taken: Any) -
             "recall_digest",
             "limit",
             5,
-            "is no argument of this tool; it takes query, max_memories, max_tokens, mode, objective",
+            "is no argument of this tool; it takes query, max_memories, max_tokens, mode, objective, ids, seen, "
+            "conversation_id, as_of, known_at, turn_id, digest_id",
         ),
     ],
 )
