@@ -66,8 +66,12 @@ def roots_of(merges: Iterable[Merge], alive: Iterable[str]) -> Mapping[str, str]
     parents: dict[str, str] = {}
 
     def root(id: str) -> str:
+        path: list[str] = []
         while id in parents:
+            path.append(id)
             id = parents[id]
+        for passed in path:  # straight at the root, so that no chain is walked again and again
+            parents[passed] = id
         return id
 
     in_force = [merge for merge in merges if merge.undone_at is None]

@@ -90,13 +90,17 @@ def _joined(entities: Iterable[Entity]) -> list[KnownEntity]:
 
 
 async def records_naming(
-    provider: EntityProvider, scopes: Sequence[str], known: Sequence[KnownEntity], seen: Filter
+    provider: EntityProvider,
+    scopes: Sequence[str],
+    known: Sequence[KnownEntity],
+    seen: Filter,
+    limit: int = MOST_MENTIONS,
 ) -> list[MemoryRecord]:
-    """The newest records that name one of the entities, as the filter has them answer, newest first."""
+    """Of the newest `limit` records that name one of the entities those that the filter lets answer, newest first."""
     ids = tuple(entity.id for each in known for entity in each.entities)
     if not ids:
         return []
-    mentioning = await provider.mentions(MentionRequest(tuple(scopes), ids, MOST_MENTIONS))
+    mentioning = await provider.mentions(MentionRequest(tuple(scopes), ids, limit))
     listing = await provider.list(ListRequest(tuple(scopes), ids=mentioning, filter=seen))
     # By an older version, or by a scope that does not apply, a record may be among them that is none of these.
     named = [record for record in listing.records if record.scope in scopes and names(record, known)]

@@ -14,6 +14,7 @@ from .entities import known_entities, names, records_naming
 _FROM_THE_BEST: Final = 10
 _MOST_KEYS: Final = 10
 """How many keys come along at most, whatever there is room for."""
+_MOST_MENTIONS: Final = 60
 
 
 async def one_hop(
@@ -35,7 +36,8 @@ async def one_hop(
         for place in names(record, known):
             best.setdefault(place, rank)
     there = {record.key for record in found}
-    further = [record for record in await records_naming(provider, scopes, known, seen) if record.key not in there]
+    naming = await records_naming(provider, scopes, known, seen, _MOST_MENTIONS)
+    further = [record for record in naming if record.key not in there]
     further.sort(key=lambda record: min(best.get(place, _FROM_THE_BEST) for place in names(record, known)))
     keys = tuple(dict.fromkeys(record.key for record in further))[:_MOST_KEYS]
     if not keys:

@@ -11,7 +11,10 @@ from mcp_memory_server.errors import InvalidOption, OptionNotHonoured
 from mcp_memory_server.providers.base import MemoryProvider, WriteOption
 from mcp_memory_server.records import Extraction
 
-_REMEDY: Final = "Nothing was written: leave the option unset, or use a provider that declares it in `honours`."
+_REMEDY: Final = (
+    "Nothing was written: leave the option unset, or use a provider that declares it in `honours`. "
+    "One to which a namespace is bound takes no other."
+)
 
 
 @dataclass(frozen=True, slots=True)

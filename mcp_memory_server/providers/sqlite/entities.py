@@ -42,7 +42,10 @@ DELETE FROM entity WHERE number IN (SELECT value FROM json_each(?))
 """
 _HELD: Final = "SELECT id, folded, number FROM entity WHERE scope_id = :scope"
 _BY_NAME: Final = f"{_HELD} AND folded = :name"
-_BY_ID: Final = f"{_HELD} AND id IN (SELECT value FROM json_each(:ids))"
+# A `+` keeps a column out of the choice of index: all entities, and all merges, of a caller share their scope.
+_BY_ID: Final = """
+SELECT id, folded, number FROM entity WHERE +scope_id = :scope AND id IN (SELECT value FROM json_each(:ids))
+"""
 _SPELLINGS: Final = """
 SELECT entity, spelling, count(*) FROM mention WHERE entity IN (SELECT value FROM json_each(?))
 GROUP BY entity, spelling
@@ -52,10 +55,16 @@ SELECT memory.id FROM memory WHERE memory.id IN (
     SELECT record_id FROM mention WHERE entity IN (SELECT value FROM json_each(?))
 ) ORDER BY memory.updated_at DESC, memory.id LIMIT ?
 """
-_LEDGER: Final = """
+_LINES: Final = """
 SELECT merge.id, scope.token, source, target, merged_by, merged_at, undone_by, undone_at
 FROM merge JOIN scope ON scope.id = merge.scope_id
-WHERE scope_id IN (SELECT value FROM json_each(?))
+"""
+_LEDGER: Final = f"{_LINES} WHERE scope_id IN (SELECT value FROM json_each(?))"
+_TOUCHING: Final = f"""
+{_LINES} WHERE +scope_id = ? AND undone_at IS NULL AND merge.number IN (
+    SELECT number FROM merge WHERE source IN (SELECT value FROM json_each(?))
+    UNION SELECT number FROM merge WHERE target IN (SELECT value FROM json_each(?))
+) ORDER BY merge.number
 """
 _NOTE_MERGE: Final = """
 INSERT INTO merge (id, scope_id, source, target, merged_by, merged_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -96,13 +105,14 @@ def _held(
     db: sqlite3.Connection, scope_id: int, request: EntityRequest
 ) -> tuple[list[tuple[str, str, int]], Mapping[str, str]]:
     """The (id, folded name, number) of what is asked for and of all that is merged with it; and the roots."""
-    roots = _roots(db, scope_id)
     if request.names is None and request.ids is None:
-        return db.execute(f"{_HELD} ORDER BY folded", {"scope": scope_id}).fetchall(), roots
+        rows = db.execute(f"{_HELD} ORDER BY folded", {"scope": scope_id}).fetchall()
+        return rows, roots_of(_lines(db, (scope_id,)), [row[0] for row in rows])
     rows: list[tuple[str, str, int]] = _by_id(db, scope_id, request.ids or ())
     for name in filter(is_storable, request.names or ()):
         rows += db.execute(_BY_NAME, {"scope": scope_id, "name": fold_name(name)})
     wanted = {row[0]: row for row in rows}
+    roots = _roots(db, scope_id, wanted)
     tops = {roots.get(id, id) for id in wanted}
     companions = [id for id, root in roots.items() if root in tops and id not in wanted]
     wanted |= {row[0]: row for row in _by_id(db, scope_id, companions)}
@@ -135,7 +145,7 @@ def merge(db: sqlite3.Connection, request: MergeRequest) -> Merge | None:
     ids = {request.source, request.target}
     if ids != {id for id, _, _ in _by_id(db, scope_id, ids)}:
         return None
-    check_merge(request, _roots(db, scope_id))
+    check_merge(request, _roots(db, scope_id, ids))
     noted = Merge(str(uuid7()), request.scope, request.source, request.target, request.by, request.at)
     db.execute(_NOTE_MERGE, (noted.id, scope_id, noted.source, noted.target, noted.by, noted.at))
     return noted
@@ -160,9 +170,18 @@ def _lines(db: sqlite3.Connection, scopes: Iterable[int]) -> list[Merge]:
     return [Merge(*row) for row in rows]
 
 
-def _roots(db: sqlite3.Connection, scope_id: int) -> Mapping[str, str]:
-    merges = _lines(db, (scope_id,))
-    if not merges:
-        return {}
-    about = {id for merge in merges for id in (merge.source, merge.target)}
-    return roots_of(merges, [id for id, _, _ in _by_id(db, scope_id, about)])
+def _roots(db: sqlite3.Connection, scope_id: int, ids: Iterable[str]) -> Mapping[str, str]:
+    """The root of each of these entities that is merged with any, and of all that those are merged with.
+
+    Only the lines that lead from one to the next are read, however long the ledger is.
+    """
+    met = set(ids)
+    lines: list[Merge] = []
+    while True:
+        asked = json_names(met)
+        lines = [Merge(*row) for row in db.execute(_TOUCHING, (scope_id, asked, asked))]
+        reached = {id for line in lines for id in (line.source, line.target)}
+        if reached <= met:
+            break
+        met |= reached
+    return roots_of(lines, [id for id, _, _ in _by_id(db, scope_id, met)]) if lines else {}

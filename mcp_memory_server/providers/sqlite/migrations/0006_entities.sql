@@ -32,6 +32,8 @@ CREATE TABLE merge (
     undone_at   TEXT
 );
 CREATE INDEX merge_scope ON merge (scope_id);
+CREATE INDEX merge_source ON merge (source);
+CREATE INDEX merge_target ON merge (target);
 
 -- Triples that the store holds already. `fold_name` is the function of providers/entity_names.py.
 CREATE TEMP TABLE named AS
