@@ -1,9 +1,12 @@
 """Commands that state, show and pin facts."""
 
+import json
+
 import pytest
 
 from mcp_memory_server.cli.columns import display_width
 from mcp_memory_server.cli.layout import table
+from mcp_memory_server.recall import estimate_tokens
 
 from .conftest import CommandLine
 
@@ -172,3 +175,18 @@ def test_a_narrow_terminal_cuts_the_flexible_column_only() -> None:
 
 def test_no_cell_can_break_its_line() -> None:
     assert len(table(("A",), [("one\ntwo\x1b[31m",)], None, flexible=0).splitlines()) == 2
+
+
+@pytest.mark.parametrize("command", ["block", "recall"])
+def test_max_tokens_is_a_ceiling_on_what_is_printed(line: CommandLine, command: str) -> None:
+    for number in range(8):
+        line.ok("remember", f"topic {number}", f"A fact about tea number {number}.")
+    for few in (100, 300, 900):
+        printed = line.ok(command, "tea", "--max-tokens", str(few))
+        assert estimate_tokens(printed.rstrip("\n")) <= few
+        assert "A fact about tea number" in printed
+    document = line.ok(command, "tea", "--json", "--max-tokens", "1500")
+    assert estimate_tokens(document.rstrip("\n")) <= 1_500
+    assert 0 < len(json.loads(document)["entries"]) < 8
+    assert "too few for a fact as data" in line.fails(command, "tea", "--json", "--max-tokens", "100")
+    assert "the smallest budget is 100" in line.fails(command, "--max-tokens", "99")

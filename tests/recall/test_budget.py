@@ -81,6 +81,30 @@ def test_a_budget_smaller_than_the_fixed_text_returns_an_excerpt_that_says_how_m
     assert line.text.endswith("…")
 
 
+def test_facts_go_before_the_text_around_them_where_both_find_no_room() -> None:
+    records = [*facts(2), note("p", "tone", "formal", author="human")]
+    result = fitted(records, TokenBudget(160))
+    assert not result.cut
+    assert (len(result.digest.entries), result.digest.omitted) == (3, 0)
+    assert result.text.index("Stated by people:") < result.text.index("tone: formal")
+    assert result.text.index("Concluded by the assistant:") < result.text.index("key-000: ")
+    fewer = fitted([*facts(20)], TokenBudget(160), ranked=False)
+    assert f"a selection. {fewer.digest.omitted} more are left out." in fewer.text
+
+
+@pytest.mark.parametrize("text", ["Lyon", "x" * 10_000])
+def test_facts_of_another_time_say_so_however_little_room_there_is(text: str) -> None:
+    def resolve(ceiling: int) -> MemoryDigest:
+        found = resolve_digest([note(text=text)], SCOPES, ceiling)
+        return found.model_copy(update={"as_of": "2020-01-01T00:00:00.000Z"})
+
+    def render(_: MemoryDigest, __: int | None) -> str:
+        return "fixed text " * 1_000
+
+    result = fit_to_budget(resolve, 1, render, TokenBudget(140))
+    assert "true at 2020-01-01T00:00:00.000Z" in result.text
+
+
 @pytest.mark.parametrize("max_tokens", [MIN_TOKENS, 10_000])
 def test_nothing_remembered_is_said_under_every_budget(max_tokens: int) -> None:
     result = fitted([], TokenBudget(max_tokens))

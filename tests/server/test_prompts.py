@@ -5,6 +5,7 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
+from mcp_memory_server.recall import estimate_tokens
 from mcp_memory_server.service import MemoryService
 from tests.people import ANN, ANNS_SCOPES, BOB
 
@@ -50,6 +51,18 @@ async def test_reviewing_shows_the_block_and_says_how_to_go_through_it(
         assert message.endswith(await read(client, "memory://block?query=braces"))
     for word in ("keep, correct or forget", "memory://stats", "`forget`"):
         assert word in message
+
+
+@pytest.mark.parametrize("prompt", ["load_memory", "review_memory"])
+async def test_a_prompt_keeps_to_its_ceiling(connect: Connect, service: MemoryService, prompt: str) -> None:
+    for number in range(30):
+        await service.remember(ANN, f"topic {number}", f"A fact about tea number {number}.")
+    async with connect(service) as client:
+        text = await _message(client, prompt, {"query": "tea", "max_tokens": "600"})
+        assert estimate_tokens(text) <= 600
+        assert "A fact about tea number" in text
+        with pytest.raises(MCPError, match="max_tokens must be a whole number"):
+            await client.get_prompt(prompt, {"max_tokens": "few"})
 
 
 async def test_unknown_prompts_and_arguments_are_refused_by_name(connect: Connect, service: MemoryService) -> None:

@@ -1,11 +1,14 @@
 """The resources: the block, and everything that a person may want to see behind it."""
 
+import json
 from urllib.parse import quote
 
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.providers.base import Change, PageCursor
+from mcp_memory_server.recall import estimate_tokens
 from mcp_memory_server.server.uris import is_touched, page_cursor, parse, record_uri, scope_uri
 from mcp_memory_server.service import MemoryService
 from mcp_memory_server.service.browse import PAGE_SIZE
@@ -215,3 +218,41 @@ def test_addresses_are_printed_and_parsed_without_loss(name: str) -> None:
 )
 def test_a_change_touches_what_shows_the_record_or_its_scope(uri: str, touched: bool) -> None:
     assert is_touched(uri, Change("actor:ann", "1")) is touched
+
+
+# --- budgets ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_tokens", [100, 400, 3_000])
+async def test_max_tokens_is_a_ceiling_on_the_text_of_a_block(
+    connect: Connect, service: MemoryService, max_tokens: int
+) -> None:
+    for number in range(30):
+        await service.remember(ANN, f"topic {number}", f"A fact about tea number {number}.")
+    async with connect(service) as client:
+        for question in ("", "query=tea&"):
+            text = await read(client, f"memory://block?{question}max_tokens={max_tokens}")
+            assert estimate_tokens(text) <= max_tokens
+            assert block_lines(text)
+
+
+async def test_a_digest_holds_as_many_facts_as_its_json_may(connect: Connect, service: MemoryService) -> None:
+    for number in range(10):
+        await service.remember(ANN, f"topic {number}", f"A fact about tea number {number}.")
+    async with connect(service) as client:
+        text = await read(client, "memory://digest?max_tokens=1500")
+        shown = json.loads(text)
+        assert estimate_tokens(text) <= 1_500
+        assert 0 < len(shown["entries"]) < 10
+        assert len(shown["entries"]) + shown["omitted"] == 10
+        with pytest.raises(MCPError, match="max_tokens is 100, too few for a fact as data"):
+            await client.read_resource("memory://digest?max_tokens=100")
+
+
+@pytest.mark.parametrize(("given", "told"), [("99", "the smallest budget is 100"), ("many", "must be a whole number")])
+async def test_a_ceiling_that_cannot_be_kept_is_refused(
+    connect: Connect, service: MemoryService, given: str, told: str
+) -> None:
+    async with connect(service) as client:
+        with pytest.raises(MCPError, match=told):
+            await client.read_resource(f"memory://block?max_tokens={given}")
