@@ -23,6 +23,7 @@ from .asking import answers_boundary
 from .handlers import Handlers
 from .identity import Identify, fixed_actor
 from .state import ConnectionState
+from .telemetry import Metrics
 from .tools import served_tools
 from .watch import Watch
 
@@ -121,6 +122,7 @@ def build_server(  # noqa: PLR0913  # each has a default
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
     )
+    server.middleware.append(Metrics(served))
     server.middleware.append(answers_boundary(SERVER_NAME))
     return server
 

@@ -17,7 +17,12 @@ FIELDS: Final = "fields"
 
 _TEXT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
-_QUIETED: Final = {"aiosqlite": logging.INFO, "mcp": logging.WARNING, "sse_starlette": logging.WARNING}
+_QUIETED: Final = {
+    "aiosqlite": logging.INFO,
+    "mcp": logging.WARNING,
+    "mcp.server.sse": logging.ERROR,
+    "sse_starlette": logging.WARNING,
+}
 """Below these levels libraries log statements, bodies of requests and ids of sessions: what could show a memory or
 open a session, and nothing of use here."""
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
+from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
@@ -28,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 POLL_INTERVAL_S: Final = 0.25
 _MOST_SUBSCRIBERS: Final = 1024
+_MOST_OF_ONE: Final = 256
+"""Subscribers to whom the same scopes apply, as those of one actor: who has many connections leaves room for others."""
 _MOST_URIS: Final = 1000
 # A client that does not read must not hold up the others.
 _DELIVERY_TIMEOUT_S: Final = 2.0
@@ -40,6 +43,9 @@ class _Subscriber:
     scopes: frozenset[str]
     tell: Callable[[str], Awaitable[None]]
     uris: set[str] = field(default_factory=set[str])
+    untold: dict[str, None] = field(default_factory=dict[str, None])
+    """What is still to be told, in order: the same once, however often it changes before the subscriber reads."""
+    is_being_told: bool = False
 
     def touched(self, batch: ChangeBatch) -> list[str]:
         """The subscribed URIs that may show something else now."""
@@ -54,7 +60,7 @@ def _any_touches(uri: str, changes: Iterable[Change]) -> bool:
 
 
 class Watch:
-    """The subscribers of one lifespan, and the task that keeps them informed."""
+    """The subscribers of one process, or of one connection over stdio, and the task that keeps them informed."""
 
     def __init__(self, provider: MemoryProvider) -> None:
         self._provider: ChangingProvider | None = provider if reports_changes(provider) else None
@@ -65,16 +71,21 @@ class Watch:
         self._wanted = anyio.Event()
         self._poked = anyio.Event()
 
+    @property
+    def subscribers(self) -> int:
+        return len(self._subscribers)
+
     # --- subscribing -------------------------------------------------------------------------------------
 
     async def subscribe(self, session: ServerSession, uri: str, scopes: Iterable[str]) -> None:
         """`resources/subscribe` of the handshake era; ends with `unsubscribe` or the connection."""
         connection = connection_of(session)
+        heard = frozenset(scopes)
         if connection not in self._by_connection:
-            await self._begin()
+            await self._begin(heard)
         subscriber = self._by_connection.get(connection)  # asked after waiting: subscriptions may arrive together
         if subscriber is None:
-            subscriber = _Subscriber(frozenset(scopes), connection.send_resource_updated)
+            subscriber = _Subscriber(heard, connection.send_resource_updated)
             self._by_connection[connection] = subscriber
             self._subscribers.append(subscriber)
             connection.exit_stack.callback(self._drop_connection, connection)
@@ -101,7 +112,8 @@ class Watch:
         scopes: Iterable[str],
     ) -> types.SubscriptionsListenResult:
         """`subscriptions/listen` of the modern era: one stream, open until the client or the server ends it."""
-        await self._begin()
+        heard = frozenset(scopes)
+        await self._begin(heard)
         bus = InMemorySubscriptionBus()  # one a stream: what it carries is filtered by this caller's scopes
         handler = ListenHandler(bus)
 
@@ -109,7 +121,7 @@ class Watch:
             await bus.publish(ResourceUpdated(uri=uri))
 
         uris = set((params.notifications.resource_subscriptions or [])[:_MOST_URIS])
-        subscriber = _Subscriber(frozenset(scopes), tell, uris)
+        subscriber = _Subscriber(heard, tell, uris)
         self._subscribers.append(subscriber)
         self._listeners.add(handler)
         try:
@@ -118,9 +130,10 @@ class Watch:
             self._subscribers.remove(subscriber)
             self._listeners.discard(handler)
 
-    async def _begin(self) -> None:
+    async def _begin(self, scopes: frozenset[str]) -> None:
         """Make room for a subscriber, and start from the present when it is the first."""
-        if len(self._subscribers) >= _MOST_SUBSCRIBERS:
+        alike = sum(subscriber.scopes == scopes for subscriber in self._subscribers)
+        if alike >= _MOST_OF_ONE or len(self._subscribers) >= _MOST_SUBSCRIBERS:
             raise MCPError(types.INTERNAL_ERROR, "Too many subscribers; try again later.")
         if not self._subscribers and self._provider is not None:
             self._cursor = (await self._provider.changes(None)).cursor
@@ -141,6 +154,10 @@ class Watch:
         """Poll while anybody listens. Runs until cancelled; a store that fails is tried again."""
         if self._provider is None:
             return
+        async with anyio.create_task_group() as tasks:
+            await self._poll(self._provider, tasks)
+
+    async def _poll(self, provider: ChangingProvider, tasks: TaskGroup) -> None:
         healthy = True
         while True:
             await self._wanted.wait()
@@ -151,7 +168,7 @@ class Watch:
                 self._wanted = anyio.Event()
                 continue
             try:
-                await self._tell_once(self._provider)
+                await self._tell_once(provider, tasks)
                 healthy = True
             except Exception as error:  # whatever a provider raises: a session must outlive it
                 if healthy:
@@ -159,26 +176,33 @@ class Watch:
                     logger.warning("changes cannot be read (%s); trying again", reason)
                 healthy = False
 
-    async def _tell_once(self, provider: ChangingProvider) -> None:
+    async def _tell_once(self, provider: ChangingProvider, tasks: TaskGroup) -> None:
         batch = await provider.changes(self._cursor)
         self._cursor = batch.cursor
         if not batch.changes and not batch.gap:
             return
-        async with anyio.create_task_group() as tasks:
-            for subscriber in list(self._subscribers):
-                if uris := subscriber.touched(batch):
-                    tasks.start_soon(_tell, subscriber, uris)
+        for subscriber in list(self._subscribers):
+            subscriber.untold |= dict.fromkeys(subscriber.touched(batch))
+            if subscriber.untold and not subscriber.is_being_told:
+                subscriber.is_being_told = True
+                tasks.start_soon(_tell, subscriber)
 
 
-async def _tell(subscriber: _Subscriber, uris: Iterable[str]) -> None:
-    with anyio.move_on_after(_DELIVERY_TIMEOUT_S) as scope:
-        for uri in uris:
-            try:
-                await subscriber.tell(uri)
-            except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-                return  # it went away; its own clean-up removes it
-    if scope.cancelled_caught:
-        logger.warning("a subscriber does not read its notifications; it missed some")
+async def _tell(subscriber: _Subscriber) -> None:
+    """Tell one subscriber all that there is, beside the others: nobody waits for one who does not read."""
+    try:
+        while subscriber.untold:
+            uri = next(iter(subscriber.untold))
+            del subscriber.untold[uri]
+            if uri in subscriber.uris:
+                with anyio.move_on_after(_DELIVERY_TIMEOUT_S) as limit:
+                    await subscriber.tell(uri)
+                if limit.cancelled_caught:
+                    logger.warning("a subscriber does not read its notifications; it missed one")
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+        subscriber.untold.clear()  # it went away; its own clean-up removes it
+    finally:
+        subscriber.is_being_told = False
 
 
 def connection_of(session: ServerSession) -> Connection:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from mcp.server.auth.settings import AuthSettings
+from pydantic import AnyHttpUrl, ValidationError
 
 from mcp_memory_server.config import Settings
-from mcp_memory_server.errors import ConfigurationError
+from mcp_memory_server.errors import ConfigurationError, echo
 
 from .access import EitherVerifier, Verifier, caller_of, token_actor
 from .claims import ClaimNames
@@ -15,17 +19,23 @@ from .jwt_verifier import JwtRules, JwtVerifier
 from .key_set import KeySet
 from .token_file import TokenFile, TokenFileVerifier
 
-__all__ = ["Authentication", "Verifier", "caller_of", "open_authentication", "token_actor"]
+__all__ = ["Addresses", "Authentication", "Verifier", "caller_of", "open_authentication", "token_actor"]
+
+
+class Addresses(NamedTuple):
+    """This server's and its issuer's, as clients are told them: they compare them letter by letter."""
+
+    resource: AnyHttpUrl
+    issuer: AnyHttpUrl
 
 
 @dataclass(frozen=True, slots=True)
 class Authentication:
-    """How callers are let in. `issuer` is where clients get tokens by themselves; None where people hand them out."""
+    """How callers are let in. `addresses` say where clients get tokens; None where people hand them out."""
 
     verifier: Verifier
-    resource_url: str
-    issuer: str | None
-    required_scopes: tuple[str, ...]
+    addresses: Addresses | None = None
+    required_scopes: tuple[str, ...] = ()
 
 
 @asynccontextmanager
@@ -49,7 +59,21 @@ async def open_authentication(settings: Settings, resource_url: str) -> AsyncGen
             yield None
             return
         verifier = verifiers[0] if len(verifiers) == 1 else EitherVerifier(*verifiers)
-        yield Authentication(verifier, resource_url, settings.jwt_issuer, settings.required_scopes)
+        addresses = None if settings.jwt_issuer is None else _addresses(settings.jwt_issuer, resource_url)
+        yield Authentication(verifier, addresses, settings.required_scopes)
+
+
+def _addresses(issuer: str, resource_url: str) -> Addresses:
+    # The SDK's settings keep an address as it was written, where pydantic by itself would add a slash.
+    given = {"issuer_url": issuer, "resource_server_url": resource_url, "validate_token_resource": False}
+    try:
+        checked = AuthSettings.model_validate(given)
+    except ValidationError:
+        raise ConfigurationError(
+            f"The setting jwt_issuer is no http address: {echo(issuer)}. Give the `iss` of its tokens."
+        ) from None
+    assert checked.resource_server_url is not None
+    return Addresses(checked.resource_server_url, checked.issuer_url)
 
 
 def _keys_url(settings: Settings) -> str:

@@ -15,11 +15,9 @@ from urllib.parse import urlsplit
 from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
-from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import AnyHttpUrl, ValidationError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
@@ -28,10 +26,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp
 
 from mcp_memory_server.background import running_beside
-from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.network import NetworkSettings
+from mcp_memory_server.providers.base import MemoryProvider
 from mcp_memory_server.server.auth import Authentication
 from mcp_memory_server.server.state import ConnectionState
+from mcp_memory_server.server.telemetry import measure_store
 from mcp_memory_server.server.watch import Watch
 
 from . import health
@@ -52,10 +51,15 @@ class Served:
     """What an application serves: one server for every connection, over one store, with one watch."""
 
     server: Server[ConnectionState]
+    provider: MemoryProvider
     watch: Watch
     health: Health
     settings: NetworkSettings
     authentication: Authentication | None = None
+
+    async def measure(self) -> None:
+        """Tell how large the store is, where somebody takes the figures."""
+        await measure_store(self.provider)
 
 
 def build_app(served: Served) -> ASGIApp:
@@ -80,7 +84,7 @@ def build_app(served: Served) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        async with running_beside(served.watch.run), AsyncExitStack() as running:
+        async with running_beside(served.watch.run, served.measure), AsyncExitStack() as running:
             if manager is not None:
                 await running.enter_async_context(manager.run())
             yield
@@ -127,43 +131,18 @@ def _guard(authentication: Authentication | None) -> Callable[[ASGIApp], ASGIApp
     if authentication is None:
         return _Open
     required = list(authentication.required_scopes)
-    addresses = _addresses(authentication)
-    metadata = build_resource_metadata_url(addresses[0]) if addresses else None
+    addresses = authentication.addresses
+    metadata = build_resource_metadata_url(addresses.resource) if addresses else None
     return lambda app: RequireAuthMiddleware(app, required, metadata)
 
 
 def _metadata_routes(authentication: Authentication | None) -> list[Route]:
     """Where clients read who issues tokens (RFC 9728); nothing where people hand them out."""
-    addresses = authentication and _addresses(authentication)
-    if authentication is None or not addresses:
+    if authentication is None or authentication.addresses is None:
         return []
-    resource, issuer = addresses
     scopes = list(authentication.required_scopes) or None
+    resource, issuer = authentication.addresses
     return create_protected_resource_routes(resource, [issuer], scopes, resource_name="mcp-memory-server")
-
-
-def _addresses(authentication: Authentication) -> tuple[AnyHttpUrl, AnyHttpUrl] | None:
-    """This server's and its issuer's, as the SDK's settings keep them: clients compare them letter by letter.
-
-    Raises:
-        ConfigurationError: the issuer is no address, so that no client could find it.
-    """
-    if authentication.issuer is None:
-        return None
-    try:
-        settings = AuthSettings.model_validate(
-            {
-                "issuer_url": authentication.issuer,
-                "resource_server_url": authentication.resource_url,
-                "validate_token_resource": False,  # the verifier looks at the audience itself
-            }
-        )
-    except ValidationError:
-        raise ConfigurationError(
-            f"The setting jwt_issuer is no http address: {echo(authentication.issuer)}. Give the `iss` of its tokens."
-        ) from None
-    assert settings.resource_server_url is not None
-    return settings.resource_server_url, settings.issuer_url
 
 
 def _cross_origin(app: ASGIApp, origins: list[str]) -> ASGIApp:

@@ -96,7 +96,7 @@ class WebServer:
         )
         server.middleware.append(TimeLimit(settings.request_timeout_s))
         health = Health(service, is_stopping=lambda: self.is_stopping)
-        app = build_app(Served(server, self._watch, health, settings, authentication))
+        app = build_app(Served(server, service.provider, self._watch, health, settings, authentication))
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 app,
@@ -113,6 +113,11 @@ class WebServer:
     @property
     def is_stopping(self) -> bool:
         return self._uvicorn.should_exit
+
+    @property
+    def subscribers(self) -> int:
+        """How many listen for changes."""
+        return self._watch.subscribers
 
     async def run(self, listener: socket.socket) -> None:
         """Serve until `stop`. What then is under way may end; who listens is told that this is on purpose."""

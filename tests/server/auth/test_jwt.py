@@ -30,7 +30,7 @@ EC_KEY = ec.generate_private_key(ec.SECP256R1())
 
 
 def jwk(key: Any, kid: str | None, **more: Any) -> dict[str, Any]:
-    kind = ECAlgorithm if isinstance(key, ec.EllipticCurvePrivateKey) else RSAAlgorithm
+    kind: Any = ECAlgorithm if isinstance(key, ec.EllipticCurvePrivateKey) else RSAAlgorithm
     named = {} if kid is None else {"kid": kid}
     return {**kind.to_jwk(key.public_key(), as_dict=True), **named, **more}
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import anyio
 import httpx2
@@ -106,9 +106,9 @@ async def test_an_open_stream_ends_when_its_token_is_revoked(serve: Serve, monke
         lines = stream.aiter_lines()
         await anext(lines)
         site.tokens.revoke("ann")
-        with anyio.fail_after(10), pytest.raises((StopAsyncIteration, httpx2.RemoteProtocolError)):
-            while True:
-                await anext(lines)
+        with anyio.fail_after(10), suppress(httpx2.RemoteProtocolError):  # the stream breaks off
+            async for _ in lines:
+                pass
 
 
 # --- names, origins, sizes ------------------------------------------------------------------------------
