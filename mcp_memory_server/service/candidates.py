@@ -15,8 +15,8 @@ from mcp_memory_server.records import MemoryRecord
 from .citations import with_cited
 from .wiring import Wiring
 
-POOL: Final = 1_000
-"""How many notes that were not shown yet are looked at: more than a manifest lists, and than a conversation uses up."""
+POOL: Final = 400
+"""How many notes that were not shown yet are looked at: twice what a manifest lists."""
 
 # What a selector of notes by id has reason to name, many times over.
 _MOST_IDS: Final = 1_000
@@ -58,7 +58,10 @@ class Candidates:
 
 
 async def all_candidates(wiring: Wiring, within: Within, objective: str, already_shown: int) -> Candidates:
-    """As many notes as a recall looks at; beyond those that were shown, since these make room for others."""
+    """As many notes as a recall looks at, and those that they name as `[[key]]`.
+
+    What was shown already comes on top: it makes room for others.
+    """
     most, provider = POOL + already_shown, wiring.provider
     counted = await provider.list(ListRequest(within.scopes, limit=0, filter=within.filter))
     if objective and can_search(provider):
@@ -69,6 +72,11 @@ async def all_candidates(wiring: Wiring, within: Within, objective: str, already
         found: Sequence[MemoryRecord] = [hit.record for hit in await provider.search(request)]
     else:
         found = (await provider.list(ListRequest(within.scopes, limit=most, filter=within.filter))).records
+    if counted.keys > most:
+        named = {key for record in found for key in linked_keys(record.text)} - {record.key for record in found}
+        if named:
+            request = ListRequest(within.scopes, keys=tuple(sorted(named)), filter=within.filter)
+            found = [*found, *(await provider.list(request)).records]
     found = await with_cited(provider, within.scopes, within.filter, found)
     entries = _in_order(found, within.scopes)
     # What was only counted may hold what nobody is shown any more, such as an insight that was voted down.

@@ -27,6 +27,7 @@ from mcp_memory_server.recall import (
     Outcome,
     SelectionRequest,
     TokenBudget,
+    brief,
     encode_surfaced_key,
 )
 from mcp_memory_server.records import refuse_surrogates
@@ -316,7 +317,7 @@ class _Recollection:
         def told(offered: Offered) -> str:
             return said + block_text(self.wiring, replace(offered, text=None))
 
-        fitting = Fitting.of(self.wiring, self.request.max_tokens, Form(told))
+        fitting = Fitting.of(self.wiring, self.request.max_tokens, Form(told, lambda digest: said + brief(digest)))
         most = self.request.max_memories or MAX_MEMORIES_CEILING
         offered = fitting.fitted(Offered(notes.digest(most), journaled=False), notes.digest)
         text = offered.text if offered.text is not None else told(offered)

@@ -157,6 +157,20 @@ async def test_a_manifest_says_how_many_notes_it_leaves_out_and_lists_the_likeli
     assert len(text_of(result).encode()) < 17_000
 
 
+async def test_a_link_leads_to_a_note_however_far_down_it_ranks(connect: Connect) -> None:
+    """ "`resolve_links`: notes named by `[[key]]` in the selected ones, one hop" """
+    service = await large_store()
+    for number in range(500):
+        await service.remember(ANN, f"deploy {number}", f"When we deploy thing {number}.")
+    await service.remember(ANN, "deploy day", "We deploy when the [[zebra]] sleeps.")
+    await service.remember(ANN, "zebra", "Striped.")
+    async with connect(service) as client:
+        listed = await manifest(client, objective=WHEN)
+        assert "zebra" not in {note["key"] for note in listed["manifest"]}
+        block = await selective(client, objective="deploy day")
+    assert {"deploy day", "zebra"} <= set(keys_of(block))
+
+
 # --- a selector on the server -------------------------------------------------------------------------
 
 
