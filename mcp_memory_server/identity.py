@@ -22,16 +22,14 @@ _FORBIDDEN_IN_SCOPE = re.compile(r"[\s\[\]\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _ENCODED_IN_NAME = re.compile(r"[%#\[\]\s\x00-\x1f\x7f-\x9f]")
 
 
-def check_scope(scope: str) -> str:
+def check_scope(scope: str, most: int = MAX_SCOPE_CHARS) -> str:
     """`scope` itself, when it is a token that a record may carry.
 
     Raises:
-        InvalidInput: not 1 to 200 characters free of whitespace, control characters and square brackets.
+        InvalidInput: not 1 to `most` characters free of whitespace, control characters and square brackets.
     """
-    if not 1 <= len(scope) <= MAX_SCOPE_CHARS:
-        raise InvalidInput.of(
-            "scope", f"has {len(scope)} characters; a scope has 1 to {MAX_SCOPE_CHARS}: {echo(scope)}"
-        )
+    if not 1 <= len(scope) <= most:
+        raise InvalidInput.of("scope", f"has {len(scope)} characters; a scope has 1 to {most}: {echo(scope)}")
     if _FORBIDDEN_IN_SCOPE.search(scope):
         raise InvalidInput.of("scope", f"holds whitespace, a control character or a square bracket: {echo(scope)}")
     return scope

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 from pydantic import ValidationError
 
 from mcp_memory_server.errors import CredentialRefused, InvalidInput, Problem, echo
-from mcp_memory_server.identity import check_scope
+from mcp_memory_server.identity import MAX_STORED_SCOPE_CHARS, check_scope
 from mcp_memory_server.kinds import normal_kind
 from mcp_memory_server.records import (
     MemoryRecord,
@@ -200,7 +200,7 @@ def _normal(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
     _check_id(record.id)
     if record.version > _MAX_VERSION:
         raise ValueError(f"has version {record.version}, above {_MAX_VERSION}")
-    check_scope(record.scope)
+    check_scope(record.scope, MAX_STORED_SCOPE_CHARS)  # a namespace may stand before it
     check_validity(record.valid_from, record.valid_to)
     named = {"key": normal_key(record.key), "tags": normal_tags(record.tags)}
     return normal_kind(record, max_fact_chars).model_copy(update=named)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mcp_memory_server.errors import InvalidInput, Refused, echo
-from mcp_memory_server.identity import RequestContext, check_scope, is_own_scope
+from mcp_memory_server.identity import MAX_STORED_SCOPE_CHARS, RequestContext, check_scope, is_own_scope
 
 from .browse import browsing
 from .wiring import Wiring
@@ -37,7 +37,7 @@ async def scopes_within(wiring: Wiring, context: RequestContext, reach: Reach) -
         raise InvalidInput.of("scope", "is given in two ways; give one of --scope, --mine and --all")
     applying = tuple(await wiring.resolver.resolve(context))
     if reach.scope is not None:
-        scope = check_scope(reach.scope)
+        scope = check_scope(reach.scope, MAX_STORED_SCOPE_CHARS)
         if scope not in applying and not is_own_scope(context.actor, scope) and not reach.elevated:
             raise Refused(f"The scope {echo(scope)} does not apply to you: to look there needs --elevated.")
         return (scope,)

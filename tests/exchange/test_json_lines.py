@@ -211,7 +211,7 @@ WRONG_LINES = (
     (as_json(tags=["t" * 41]), "41 characters"),
     (as_json(tags=[str(number) for number in range(17)]), "17 entries"),
     (as_json(scope="two words"), "scope holds whitespace"),
-    (as_json(scope="s" * 201), "201 characters"),
+    (as_json(scope="s" * 241), "241 characters"),
     (as_json(text="\ud83d"), "surrogate"),
     ("[" * 100_000, "nested too deeply"),
 )

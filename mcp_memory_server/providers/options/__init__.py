@@ -8,7 +8,7 @@ An option is honoured or refused, never ignored: what is asked for is compared w
 - `assert_provider_honours`: refuse at start-up what could never work.
 """
 
-from .asking import NOTHING_ASKED, WriteOptions, assert_provider_honours
+from .asking import NOTHING_ASKED, WriteOptions, assert_provider_honours, namespace_token
 from .binding import Namespace, bind_write_options
 from .putting import put, put_many
 
@@ -18,6 +18,7 @@ __all__ = [
     "WriteOptions",
     "assert_provider_honours",
     "bind_write_options",
+    "namespace_token",
     "put",
     "put_many",
 ]

@@ -11,6 +11,8 @@ from mcp_memory_server.errors import InvalidOption, OptionNotHonoured
 from mcp_memory_server.providers.base import MemoryProvider, WriteOption
 from mcp_memory_server.records import Extraction
 
+from .namespaces import Space
+
 _REMEDY: Final = (
     "Nothing was written: leave the option unset, or use a provider that declares it in `honours`. "
     "One to which a namespace is bound takes no other."
@@ -63,6 +65,17 @@ def checked_namespace(value: Any) -> dict[str, str]:
         # A blank would put everybody whose tenant is not known into one namespace.
         raise InvalidOption(WriteOption.NAMESPACE_SCOPE, "holds a name or text that is no text, or blank")
     return pairs
+
+
+def namespace_token(namespace: Mapping[str, str]) -> str:
+    """What stands before the scopes of a namespace in the store, for an operator who exports or erases it.
+
+    Raises:
+        InvalidOption: a wrong shape, or empty.
+    """
+    if not (checked := checked_namespace(namespace)):
+        raise InvalidOption(WriteOption.NAMESPACE_SCOPE, "is empty, so that it names no namespace")
+    return Space.of(checked).prefix
 
 
 def _is_name(part: object) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from mcp_memory_server.errors import InvalidInput, InvalidOption, NotSupported, OptionNotHonoured, StoreError
+from mcp_memory_server.exchange.json_lines import header_line, read_records, record_lines
 from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.providers import base, open_provider
 from mcp_memory_server.providers.base import (
@@ -30,7 +31,7 @@ from mcp_memory_server.providers.contract import CHECKS, Check, Store
 from mcp_memory_server.providers.contract.samples import AGENT, ANN, BOB, listed, minute, raw_record, remember, writing
 from mcp_memory_server.providers.contract.store import EveryGroup, bound, opened
 from mcp_memory_server.providers.in_memory import InMemoryProvider
-from mcp_memory_server.providers.options import WriteOptions, bind_write_options, namespaces, put
+from mcp_memory_server.providers.options import WriteOptions, bind_write_options, namespace_token, namespaces, put
 from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.service import MemoryService
 from tests.providers.matrix import STORES
@@ -235,6 +236,9 @@ async def test_the_order_of_a_namespace_s_names_makes_no_difference_and_all_else
         {"tenan": "tacme"},
     ]
     assert len({prefix(**names) for names in others}) == len(others)
+    assert namespace_token({"tenant": "acme"}) == prefix(tenant="acme")
+    with pytest.raises(InvalidOption):
+        namespace_token({})
     assert all(len(prefix(**names)) == 36 for names in others)
 
 
@@ -309,3 +313,14 @@ async def test_a_taken_in_export_of_another_namespace_moves_nothing(tmp_path: Pa
             await MemoryService(zenith).take_in(ann, [(record,)])
         assert "ns:" not in str(refused.value)
         assert (await listed(acme, ANN, BOB)).records == (record,)
+
+
+async def test_an_export_of_the_whole_store_takes_the_longest_scope_of_a_namespace_along(tmp_path: Path) -> None:
+    """What the operator reads out comes back: a scope of 200 characters has its namespace before it."""
+    long = f"actor:{'a' * 194}"
+    async with opened(STORES["sqlite"](tmp_path)) as provider:
+        await remember(bound(provider, namespace=ACME), "office", "Lyon", long)
+        (stored,) = (await provider.list(ListRequest((namespace_token(ACME) + long,)))).records
+    lines = [header_line(minute(0)), *record_lines((stored,))]
+    (versions,) = read_records([line.encode() for line in lines], max_fact_chars=240)
+    assert versions == (stored,)
