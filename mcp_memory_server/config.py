@@ -103,6 +103,9 @@ class Settings(NetworkSettings):
     promote_after: Annotated[int, NUMBER] = Field(
         default=3, ge=1, le=1_000, description="a whole number from 1 to 1000"
     )
+    max_records: Annotated[int, NUMBER] = Field(
+        default=0, ge=0, le=10_000_000, description="a whole number from 0, for no limit, to 10000000"
+    )
     quarantine: Annotated[
         tuple[Literal["tool", "extraction", "reflection", "induction", "imported"], ...],
         NoDecode,

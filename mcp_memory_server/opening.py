@@ -43,6 +43,7 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
                 settings.max_sensitivity,
                 settings.promote_after,
                 settings.selective_over,
+                settings.max_records,
             ),
             retention=Retention(settings.journal_days, settings.journal_digests),
             open_embedder=_embedder_opener(settings),

@@ -28,6 +28,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "digest": frozenset({"derived", "records"}),
     "block": frozenset({"derived", "digest", "identity", "records"}),
     "similarity": frozenset({"records"}),
+    "upkeep": frozenset({"digest", "kinds", "policy", "ranking", "records", "similarity"}),
     "background": frozenset(),
     "regexsafety": frozenset(),
     "screening": frozenset(),
@@ -39,7 +40,10 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "providers": VALUES | {"background", "derived", "embedding", "ranking"},
     "exchange": VALUES | {"kinds"},
     "service": VALUES
-    | {"background", "block", "embedding", "kinds", "policy", "providers", "recall", "screening", "similarity"},
+    | {
+        *("background", "block", "embedding", "kinds", "policy", "providers", "recall", "screening", "similarity"),
+        "upkeep",
+    },
     "setting_forms": frozenset(),
     "network": frozenset({"setting_forms"}),
     "config": frozenset({"errors", "identity", "network", "setting_forms"}),
@@ -88,6 +92,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
 
 PURE: Final = (
     "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "kinds/", "similarity.py", "recall/",
+    "upkeep.py",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
     "providers/entity_names.py", "providers/shown.py", "providers/signatures.py", "providers/timeline.py",
     "regexsafety/", "screening/",

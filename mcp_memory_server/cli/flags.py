@@ -23,6 +23,7 @@ _SETTINGS: Final = (
     ("toolsets", "NAMES", "Further tools to serve, separated by commas; default: none."),
     ("max_sensitivity", "LEVEL", "public, internal (default) or secret: what recall shows at most."),
     ("promote_after", "N", "Successes after which an induced rule needs no review; default: 3."),
+    ("max_records", "N", "Facts at a scope that maintain leaves, 0 for any number; default: 0."),
     ("quarantine", "NAMES", "Which provenances wait for review; default: extraction,reflection,induction,imported."),
     ("busy_timeout_s", "SECONDS", "How long to wait for another process's lock; default: 5."),
     ("synchronous", "LEVEL", "FULL: a write survives a power cut (default). NORMAL: it survives a crash."),

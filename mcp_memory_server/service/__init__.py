@@ -23,6 +23,7 @@ from .imports import TakenIn
 from .journal import Journal, Retention
 from .kinds import Kinds
 from .knowledge import Knowledge
+from .maintenance import Maintenance, MaintenancePlan, MaintenanceReport
 from .offer import OfferOptions, OfferRequest, offer, peek, read_ahead
 from .offered import Form, Offered, block_text
 from .reach import Reach, scopes_within
@@ -43,6 +44,9 @@ __all__ = [
     "Knowledge",
     "Limits",
     "Listed",
+    "Maintenance",
+    "MaintenancePlan",
+    "MaintenanceReport",
     "MemoryService",
     "OfferOptions",
     "OfferRequest",
@@ -128,6 +132,11 @@ class MemoryService:
     def knowledge(self) -> Knowledge:
         """Triples, and the entities that they are about."""
         return Knowledge(self._wiring)
+
+    @property
+    def maintenance(self) -> Maintenance:
+        """Setting aside what has ended or is too much, promoting what has proven itself, pruning."""
+        return Maintenance(self._wiring)
 
     @property
     def limits(self) -> Limits:

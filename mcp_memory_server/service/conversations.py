@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from mcp_memory_server.errors import NotSupported, StoreError
 from mcp_memory_server.identity import Actor, journal_name
 from mcp_memory_server.providers.base import (
     MemoryProvider,
-    PruneRequest,
     Surfaced,
     SurfacedLookup,
     SurfaceRequest,
     SurfacingProvider,
     keeps_surfaced,
 )
-from mcp_memory_server.records import MemoryRecord, canonical_instant
+from mcp_memory_server.records import MemoryRecord
 
 from .journal import Retention
 
@@ -61,6 +59,12 @@ class Conversations:
             return False
         return True
 
+    async def prune(self, *, count_only: bool = False) -> int:
+        """Drop, or only count, the sets that are not kept any longer; how many."""
+        if not keeps_surfaced(self._provider):
+            return 0
+        return await self._provider.prune_surfaced(self._retention.pruning(count_only))
+
     def _keeping(self) -> SurfacingProvider:
         provider = self._provider
         if not keeps_surfaced(provider):
@@ -72,5 +76,4 @@ class Conversations:
         self._until_prune -= 1
         if self._until_prune <= 0:
             self._until_prune = _PRUNE_EVERY
-            before = canonical_instant(datetime.now(UTC) - timedelta(days=self._retention.days))
-            await provider.prune_surfaced(PruneRequest(before, self._retention.digests))
+            await provider.prune_surfaced(self._retention.pruning())

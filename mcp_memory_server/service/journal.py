@@ -40,6 +40,11 @@ class Retention:
     days: int = 30
     digests: int = 10_000
 
+    def pruning(self, count_only: bool = False) -> PruneRequest:
+        """What drops, or counts, all that is not kept any longer now."""
+        before = canonical_instant(datetime.now(UTC) - timedelta(days=self.days))
+        return PruneRequest(before, self.digests, count_only=count_only)
+
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
@@ -127,12 +132,17 @@ class Journal:
         await self.drain()
         return await self._provider.journaled(lookup)
 
+    async def prune(self, *, count_only: bool = False) -> int:
+        """Drop, or only count, what is not kept any longer; how many entries."""
+        if self._provider is None:
+            return 0
+        return await self._provider.prune_journal(self._retention.pruning(count_only))
+
     async def _prune(self, provider: JournalingProvider, written: int) -> None:
         self._until_prune -= written
         if self._until_prune <= 0:
             self._until_prune = _PRUNE_EVERY
-            before = canonical_instant(datetime.now(UTC) - timedelta(days=self._retention.days))
-            await provider.prune_journal(PruneRequest(before, self._retention.digests))
+            await provider.prune_journal(self._retention.pruning())
 
 
 def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:

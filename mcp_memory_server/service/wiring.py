@@ -36,7 +36,7 @@ class Limits:
     Records above `max_sensitivity` are left out of whatever a model or its user is shown, unless the host gives a
     session a ceiling of its own (`RequestContext.max_sensitivity`). An induced rule leaves quarantine after
     `promote_after` successes. Selective recall shows everything at once where no more than `selective_over` notes
-    apply.
+    apply. Maintenance sets aside what is more than `max_records` at a scope; 0 is no limit.
     """
 
     max_memories: int = DEFAULT_MAX_MEMORIES
@@ -44,6 +44,7 @@ class Limits:
     max_sensitivity: Sensitivity = "internal"
     promote_after: int = DEFAULT_PROMOTE_AFTER
     selective_over: int = DEFAULT_SELECTIVE_OVER
+    max_records: int = 0
 
 
 def utc_now() -> str:

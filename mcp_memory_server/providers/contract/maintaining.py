@@ -1,5 +1,7 @@
 """What a store tells its operator, and what it does with what maintenance set aside."""
 
+from typing import Any
+
 from mcp_memory_server.providers.base import Filter, Group, HistoryRequest, PageRequest, ReviseRequest, SearchRequest
 from mcp_memory_server.records import MemoryRecord
 
@@ -60,12 +62,16 @@ async def an_archived_record_is_left_out_of_reads_and_held_all_the_same(store: S
 async def an_archived_record_answers_about_the_time_before(store: Store) -> None:
     """Set aside from `archived_at` on, and not earlier: with and without a time at which it says that it begins."""
     async with opened(store) as provider:
-        for key, fields in (("office", {}), ("home", {"valid_from": minute(0)}), ("trip", {"valid_to": minute(8)})):
+        times: dict[str, dict[str, Any]] = {
+            "office": {},
+            "home": {"valid_from": minute(0)},
+            "trip": {"valid_to": minute(8)},
+        }
+        for key, fields in times.items():
             record = await remember(provider, key, f"{key} in Lyon", **fields)
             await provider.revise(_set_aside(record, 9))
-        for clock in ("as_of", "known_at"):
-            for at, expected in ((7, ["home", "office", "trip"]), (10, list[str]())):
-                then = Filter(**{clock: minute(at)})
+        for at, expected in ((7, ["home", "office", "trip"]), (10, list[str]())):
+            for then in (Filter(as_of=minute(at)), Filter(known_at=minute(at))):
                 assert sorted(record.key for record in (await listed(provider, filter=then)).records) == expected
                 hits = await provider.search(SearchRequest((ANN,), "Lyon", 9, minute(59), filter=then))
                 assert sorted(hit.record.key for hit in hits) == expected

@@ -59,7 +59,8 @@ class Insights:
                 raise InvalidInput.of("id", "names a memory that is no insight; recall shows the ids of insights")
             voted = found.model_copy(update={"insight": with_vote(found.insight, vote)})
             set_aside = (found.archived_at or self.wiring.now()) if is_spent(voted) else None
-            return voted.model_copy(update={"archived_at": set_aside})
+            because = f"salience {voted.insight and voted.insight.salience}; votes" if set_aside else None
+            return voted.model_copy(update={"archived_at": set_aside, "archived_because": because})
 
         return await revise(self.wiring, context, id, change, writer)
 
