@@ -57,7 +57,7 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES
     | {"client", "config", "console", "exchange", "kinds", "opening", "policy", "providers", "regexsafety", "server"}
-    | {"service"},
+    | {"service", "upkeep"},
     "__main__": frozenset({"cli"}),
     "__init__": VALUES | {"block", "policy", "providers", "server", "service"},
 }

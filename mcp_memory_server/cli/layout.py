@@ -31,12 +31,19 @@ def records_table(records: Iterable[MemoryRecord], width: int | None) -> str:
             record.scope,
             author_of(record.origin.author),
             minute_of(record.updated_at),
-            record.id if record.status == "active" else f"{record.id} ({record.status})",
+            _marked(record),
         )
         for record in records
     ]
     shown = table(("", "KEY", "FACT", "SCOPE", "BY", "UPDATED", "ID"), rows, width, flexible=2)
     return f"{shown}\n\n{PINNED}" if any(record.pinned for record in records) else shown
+
+
+def _marked(record: MemoryRecord) -> str:
+    """The id, with what keeps the record from being shown to models."""
+    marks = [record.status] if record.status != "active" else []
+    marks += ["archived"] if record.archived_at is not None else []
+    return f"{record.id} ({', '.join(marks)})" if marks else record.id
 
 
 def versions_table(versions: Iterable[MemoryRecord], width: int | None) -> str:
@@ -60,6 +67,8 @@ def versions_table(versions: Iterable[MemoryRecord], width: int | None) -> str:
 def _state_of(version: MemoryRecord) -> str:
     if version.superseded_by is not None:
         return "replaced" if version.superseded_by == version.id else "superseded"
+    if version.archived_at is not None:
+        return "archived"
     return "current" if version.status == "active" else version.status
 
 
