@@ -11,7 +11,7 @@ from mcp_memory_server.digest import MemoryDigest
 from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
 from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Condition, Group, Hit, MemoryProvider, PageCursor, Stats, VectorCount
-from mcp_memory_server.recall import Estimator, estimate_tokens
+from mcp_memory_server.recall import Estimator, TokenBudget, estimate_tokens
 from mcp_memory_server.records import MemoryRecord, Provenance
 
 from . import browse, exchange, imports, operate, search, selection, wiring
@@ -199,6 +199,14 @@ class MemoryService:
     def block(self, offered: Offered) -> str:
         """The text that a host puts into the prompt."""
         return block_text(self._wiring, offered)
+
+    def budget(self, max_tokens: int | None) -> TokenBudget | None:
+        """A ceiling on a text, as the service counts tokens; None where there is none.
+
+        Raises:
+            InvalidInput: fewer tokens than the smallest budget.
+        """
+        return None if max_tokens is None else TokenBudget(max_tokens, self._wiring.estimate)
 
     async def remember(
         self, context: RequestContext, key: str, fact: str, **options: Unpack[RememberOptions]

@@ -17,6 +17,11 @@ from .why import reasons
 from .wiring import Wiring
 
 
+def cut_text(fact: str, chars: int) -> str:
+    """The beginning of a fact, as the block has it."""
+    return fact if len(fact) <= chars else f"{fact[:chars]}… (cut, {len(fact)} characters)"
+
+
 @dataclass(frozen=True, slots=True)
 class Offered:
     """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
@@ -42,8 +47,7 @@ class Offered:
 
     def shown_text(self, entry: DigestEntry) -> str:
         """As much of an entry's fact as the text shows."""
-        chars, fact = self.shown_chars, entry.text
-        return fact if chars is None or len(fact) <= chars else f"{fact[:chars]}… (cut, {len(fact)} characters)"
+        return entry.text if self.shown_chars is None else cut_text(entry.text, self.shown_chars)
 
     def excerpts(self) -> list[dict[str, Any]]:
         """The entries as data, where the text shows no whole one; none otherwise."""

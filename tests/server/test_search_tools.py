@@ -10,6 +10,7 @@ import pytest
 from mcp_memory_server.identity import Actor
 from mcp_memory_server.providers.base import WriteRequest
 from mcp_memory_server.providers.in_memory import InMemoryProvider
+from mcp_memory_server.recall import estimate_tokens
 from mcp_memory_server.records import MemoryOrigin
 from mcp_memory_server.service import MemoryService
 from tests.people import ANN
@@ -192,3 +193,28 @@ async def test_the_statistics_tell_kinds_statuses_and_the_last_maintenance(conne
     assert (before["by_kind"], before["by_status"]) == ({"semantic": 1}, {"active": 1})
     assert "last_maintenance" not in before
     assert after == before | {"last_maintenance": "2026-06-30T00:00:00.000Z"}
+
+
+@pytest.mark.parametrize("max_tokens", [100, 250, 2_000])
+async def test_max_tokens_is_a_ceiling_on_what_a_search_says(
+    connect: Connect, service: MemoryService, max_tokens: int
+) -> None:
+    for number in range(12):
+        await service.remember(ANN, f"topic {number}", f"A fact about tea number {number}.")
+    async with connect(service, **SEARCH) as client:
+        result = await client.call_tool("search_memories", {"query": "tea", "top_k": 12, "max_tokens": max_tokens})
+    hits = data_of(result)["hits"]
+    assert estimate_tokens(text_of(result)) <= max_tokens
+    assert hits
+    assert all(hit["record"]["text"] in text_of(result) for hit in hits)
+    assert len(hits) + data_of(result)["omitted"] == 12
+
+
+async def test_a_hit_too_long_for_the_budget_is_a_marked_excerpt(connect: Connect, service: MemoryService) -> None:
+    await service.state(ANN, "tea", "The beginning. " + "and more " * 25)
+    async with connect(service, **SEARCH) as client:
+        result = await client.call_tool("search_memories", {"query": "tea", "max_tokens": 100})
+    (hit,) = data_of(result)["hits"]
+    assert "cut to fit" in text_of(result)
+    assert hit["record"]["cut"] is True
+    assert hit["record"]["text"].startswith("The beginning.")

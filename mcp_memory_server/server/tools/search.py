@@ -9,9 +9,12 @@ import mcp_types as types
 
 from mcp_memory_server.block import harmless_key, harmless_scope, harmless_text
 from mcp_memory_server.providers.base import Hit
+from mcp_memory_server.recall import MIN_TOKENS
+from mcp_memory_server.recall.budget import excerpt, largest
 from mcp_memory_server.records import KINDS, OWNERS, MemoryRecord
 from mcp_memory_server.server.schemas import BOOLEAN, HISTORY, HITS, STRING, Schema, arguments, array
 from mcp_memory_server.service import History, MemoryService, SearchOptions
+from mcp_memory_server.service.offered import cut_text
 from mcp_memory_server.service.why import reasons_of_hits
 from mcp_memory_server.service.wiring import MAX_MEMORIES_CEILING
 
@@ -51,15 +54,16 @@ _SEARCH: Final = types.Tool(
                 "maximum": MAX_MEMORIES_CEILING,
                 "description": "How many keys at most; 10 if absent.",
             },
-            "tags": {**array(STRING), "description": "Only memories with all of these tags."},
+            "max_tokens": {"type": "integer", "minimum": MIN_TOKENS, "description": "Ceiling on the text."},
+            "tags": {**array(STRING), "description": "Only those with all of these tags."},
             "since": {**STRING, "description": "Only those written at this time or later; ISO 8601 with a zone."},
             "until": {**STRING, "description": "Only those written before this time."},
-            "kinds": _choices(KINDS, "Only memories of these kinds."),
-            "owner": _choices(OWNERS, "Only memories owned by these."),
+            "kinds": _choices(KINDS, "Only these kinds."),
+            "owner": _choices(OWNERS, "Only these owners."),
             "as_of": {**STRING, "description": "What was true then instead of now."},
-            "known_at": {**STRING, "description": "What was remembered then, whatever came after."},
-            "include_superseded": _flag("Also facts that were replaced or have ended; not together with as_of."),
-            "include_quarantined": _flag("Also what waits for a person's review: do not rely on it."),
+            "known_at": {**STRING, "description": "What was remembered then."},
+            "include_superseded": _flag("Also facts that were replaced or ended; not with as_of."),
+            "include_quarantined": _flag("Also what waits for review: do not rely on it."),
             "include_archived": _flag("Also what maintenance set aside."),
             "expand": _flag("Then what else is known about the people and things in the memories found."),
         }
@@ -88,12 +92,33 @@ _HISTORY: Final = types.Tool(
 
 
 async def _search(call: Call) -> types.CallToolResult:
-    options = SearchOptions(**call.given)
+    given = dict(call.given)
+    budget = call.service.budget(given.pop("max_tokens", None))
+    options = SearchOptions(**given)
     hits = await call.service.search(call.context, options)
-    reasons = reasons_of_hits((hit.record for hit in hits), options.query or "")
-    found = [_hit_json(hit, why) for hit, why in zip(hits, reasons, strict=True)]
-    lines = [f"{len(hits)} found." if hits else "Nothing was found.", *(_line(hit.record) for hit in hits)]
-    return types.CallToolResult(content=text("\n".join(lines)), structured_content={"hits": found})
+    count = len(hits) if budget is None else largest(len(hits), lambda first: budget.holds(_hits_text(hits, first)))
+    shown, told = hits[:count], _hits_text(hits, count)
+    reasons = reasons_of_hits((hit.record for hit in shown), options.query or "")
+    found = [_hit_json(hit, why) for hit, why in zip(shown, reasons, strict=True)]
+    if budget and hits and not shown:
+        told, chars = excerpt(hits[0].record, len(hits) - 1, budget.holds)
+        found = [_cut_json(hits[0], chars)]
+    answer = {"hits": found} | ({"omitted": len(hits) - len(found)} if budget else {})
+    return types.CallToolResult(content=text(told), structured_content=answer)
+
+
+def _hits_text(hits: Sequence[Hit], shown: int) -> str:
+    """The first so many hits as text, and how many there are besides."""
+    missing = f" The first {shown} of them fit:" if shown < len(hits) else ""
+    head = f"{len(hits)} found.{missing}" if hits else "Nothing was found."
+    return "\n".join([head, *(_line(hit.record) for hit in hits[:shown])])
+
+
+def _cut_json(hit: Hit, chars: int) -> dict[str, Any]:
+    """A hit of which the text shows the beginning only."""
+    parts = {"id", "key", "scope", "origin", "version", "updated_at"}
+    record = hit.record.model_dump(mode="json", include=parts) | {"text": cut_text(hit.record.text, chars), "cut": True}
+    return {"record": record, "score": round(hit.score, 4), "signals": {}, "why": {}}
 
 
 def _hit_json(hit: Hit, why: dict[str, Any]) -> dict[str, Any]:
