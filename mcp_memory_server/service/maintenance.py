@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from mcp_memory_server.digest import is_spent
 from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, NotSupported
@@ -13,24 +13,22 @@ from mcp_memory_server.providers.base import (
     SET_ASIDE_TOO,
     ListRequest,
     ReviseRequest,
-    SettleRequest,
     WritingProvider,
-    can_review,
     can_write,
     is_maintained,
 )
-from mcp_memory_server.records import MemoryRecord, active_lane, lane_of
+from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.upkeep import (
     Promotion,
     ScopeUpkeep,
     SetAside,
     UpkeepRules,
     has_ended,
-    may_replace,
     plan_upkeep,
 )
 
 from .browse import browsing, everything_at
+from .promotion import promote
 from .reach import Reach, scopes_within
 from .wiring import Wiring
 
@@ -126,7 +124,7 @@ class Maintenance:
                 report.set_aside.append(archived)
             yield report
         for promotion in plan.promotions:
-            promoted = await self._promote(context, promotion.record)
+            promoted = await promote(wiring, context.actor, promotion.record)
             if promoted is None:
                 report.left.append(promotion.record)
             else:
@@ -190,26 +188,6 @@ class Maintenance:
             except Conflict:
                 return None
         return written and written.record
-
-    async def _promote(self, context: RequestContext, record: MemoryRecord) -> MemoryRecord | None:
-        """The rule as an active one; None where it, or what it would replace, is another by now."""
-        provider = self._wiring.provider
-        if not can_review(provider):
-            return None
-        async with self._wiring.changing:
-            request = ListRequest((record.scope,), keys=(record.key,), filter=SET_ASIDE_TOO)
-            held = {lane_of(found): found for found in (await provider.list(request)).records}
-            waiting = held.get(lane_of(record))
-            standing = held.get(active_lane(record.kind, record.origin.thread_id))
-            if waiting != record or not may_replace(record, standing):
-                return None
-            over = standing.version if standing else 0
-            approval = SettleRequest(record.scope, record.id, "approve", self._wiring.now(), context.actor.id)
-            try:
-                settled = await provider.settle(replace(approval, if_version=over))
-            except Conflict:
-                return None
-        return settled and settled.record
 
     async def _pending_erasures(self) -> int:
         return (await browsing(self._wiring).stats(())).pending_erasures

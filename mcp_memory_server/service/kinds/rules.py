@@ -9,8 +9,9 @@ from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds import Form
 from mcp_memory_server.kinds.rules import is_proven, normal_rule, rule_text, rule_words, with_outcome
 from mcp_memory_server.policy import waits_for_provenance_alone
-from mcp_memory_server.providers.base import ListRequest, SettleRequest, can_review
+from mcp_memory_server.providers.base import ListRequest
 from mcp_memory_server.records import MemoryRecord, Rule, normal_key
+from mcp_memory_server.service.promotion import promote
 from mcp_memory_server.service.remember import Remembered, RememberRequest
 from mcp_memory_server.service.trust import refuse_credentials
 from mcp_memory_server.service.wiring import Wiring
@@ -88,14 +89,9 @@ class Rules:
 
     async def _promoted(self, context: RequestContext, rule: MemoryRecord) -> MemoryRecord | None:
         """The rule as an active one, if it has proven itself and waited for nothing else."""
-        provider = self.wiring.provider
         if not waits_for_provenance_alone(rule) or not is_proven(rule, self.wiring.limits.promote_after):
             return None
-        if not can_review(provider):
-            return None
-        approval = SettleRequest(rule.scope, rule.id, "approve", self.wiring.now(), by=context.actor.id)
-        settled = await provider.settle(approval)
-        return settled and settled.record
+        return await promote(self.wiring, context.actor, rule)
 
 
 _UNTRIED = {"success_count": 0, "failure_count": 0, "succeeded_in": ()}

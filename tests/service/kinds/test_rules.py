@@ -180,3 +180,15 @@ async def test_a_rule_that_others_change_all_the_time_ends_as_a_conflict() -> No
     with pytest.raises(Conflict):
         await service.kinds.rules.report(ANN, rule.record.id, succeeded=True)
     assert provider.called().count("revise") == 100
+
+
+async def test_a_rule_that_has_proven_itself_does_not_take_the_place_of_a_persons() -> None:
+    """9.1 and 9.2: successes take it out of quarantine, and only a person replaces what a person stated."""
+    service = MemoryService(InMemoryProvider(), limits=Limits(promote_after=1))
+    rules = service.kinds.rules
+    stated = (await rules.record(ANN, "release", RULE, writer=PERSON)).record
+    other = RULE.model_copy(update={"steps": ("Skip the checks",)})
+    held = (await rules.record(ANN, "release", other, induced=True)).record
+    outcome = await rules.report(ANN, held.id, succeeded=True)
+    assert (outcome.counted, outcome.promoted, outcome.record.status) == (True, False, "quarantined")
+    assert await service.find((stated.scope,), id=stated.id) == (stated,)
