@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from mcp_memory_server.server.resources import TEMPLATES
+from mcp_memory_server.server.prompts import LISTED as PROMPTS
+from mcp_memory_server.server.resources import LISTED, TEMPLATES
 
 pytestmark = pytest.mark.process
 
@@ -65,9 +66,10 @@ def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
 
     stored = tool("remember", key="tea", fact="Ann drinks green tea.")
     assert stored["status"] == "stored"
-    listed = ["memory://block", "memory://digest", "memory://stats"]
+    listed = [resource.uri for resource in LISTED]
+    assert {"memory://block", "memory://digest", "memory://stats"} <= set(listed)
     uris = [*listed, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"]
-    names = ["load_memory", "review_memory"]
+    names = [prompt.name for prompt in PROMPTS]
     # Each call is a process of Node and one of the server: what only reads runs beside each other.
     with ThreadPoolExecutor(os.cpu_count()) as beside:
         recalled = beside.submit(tool, "recall_digest", query="Which tea?")
