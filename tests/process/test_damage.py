@@ -13,7 +13,7 @@ from .session import acknowledged, numbered
 pytestmark = pytest.mark.process
 
 PAGE = 4096
-FACTS = {key: fact + " in many words" * 14 for key, fact in numbered("before", 120)}
+FACTS = {key: fact + " in many words" * 14 for key, fact in numbered("before", 300)}
 
 
 def _with_garbage(content: bytes) -> bytes:
