@@ -12,18 +12,25 @@ import mcp_memory_server
 from mcp_memory_server import MemoryService, errors, open_provider
 from mcp_memory_server.cli import FAMILIES
 from mcp_memory_server.config import ENV_PREFIX, Settings
+from mcp_memory_server.network import NetworkSettings
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.server import prompts, resources
 from mcp_memory_server.server.tools import served_tools
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DEPLOY = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 PROVIDERS = (ROOT / "docs" / "providers.md").read_text(encoding="utf-8")
 
 
 def section(title: str) -> str:
     """The text under a heading of the README, up to the next one of its level."""
     return README.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def table_of_network_settings() -> str:
+    """They are many, and of use to who runs a server for others only."""
+    return DEPLOY.split("\n## Settings\n")[1]
 
 
 def first_column(table: str) -> list[str]:
@@ -56,7 +63,10 @@ def test_every_resource_and_prompt_is_documented() -> None:
 
 
 def test_every_setting_is_documented_with_its_flag_and_its_variable() -> None:
-    names = [*Settings.model_fields, "config"]
+    network = list(NetworkSettings.model_fields)
+    assert first_column(table_of_network_settings()) == [f"--{name.replace('_', '-')}" for name in network]
+    assert re.findall(rf"\| `({ENV_PREFIX}\w+)` \|", DEPLOY) == [f"{ENV_PREFIX}{name.upper()}" for name in network]
+    names = [*(name for name in Settings.model_fields if name not in network), "config"]
     flagged = [name for name in names if not name.endswith("_api_key")]  # secrets have no place on a command line
     assert first_column(section("Settings")) == [f"--{name.replace('_', '-')}" for name in flagged]
     assert re.findall(rf"`({ENV_PREFIX}\w+)`", section("Settings")) == [f"{ENV_PREFIX}{name.upper()}" for name in names]

@@ -103,7 +103,7 @@ def asking(name: str) -> list[Callable[[Client], Awaitable[Any]]]:
         tool("review_memory", id=name, decision="approve"),
         tool("review_memory", id=name, decision="reject"),
         tool("record_insight", key="k", fact="i", cites=[name]),
-        tool("report_outcome", id=name, outcome="success"),
+        tool("report_outcome", id=name, outcome="worked"),
         tool("vote_insight", id=name, vote="up"),
         lambda client: client.read_resource(record_uri(name)),
         lambda client: client.read_resource(f"memory://working/{name}"),
