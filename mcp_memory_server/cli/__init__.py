@@ -43,7 +43,7 @@ _STORE: Final = {
     "export": ("store", "Write records with their history as JSON Lines."),
     "import": ("store", "Take in records from JSON Lines, all or none."),
     "reindex": ("reindex", "Give every record vectors of the configured embedder."),
-    "maintain": ("maintain", "Set aside what has ended or is too much; promote what has proven itself."),
+    "maintain": ("maintain", "Set aside what has ended or is too much, and promote what has proven itself."),
     "doctor": ("doctor", "Check settings and store, and mend what can be mended."),
     "demo": ("serving", "Watch a real client use a scratch server."),
 }
