@@ -11,15 +11,12 @@ from collections.abc import Collection
 from typing import Any, Final
 
 import anyio
-import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from opentelemetry import metrics
 
 from mcp_memory_server.errors import MemoryServerError
 from mcp_memory_server.providers.base import MemoryProvider, can_browse
-
-from .failures import ERROR_CODE_META
 
 logger = logging.getLogger(__name__)
 
@@ -80,10 +77,14 @@ async def measure_store(provider: MemoryProvider) -> None:
 
 
 def _failure_of(result: HandlerResult) -> str | None:
-    """The stable code of our own error, where a tool failed."""
-    if not isinstance(result, types.CallToolResult) or not result.is_error:
-        return None
-    return str((result.meta or {}).get(ERROR_CODE_META, "tool_error"))
+    """The stable code of our own error, where a tool failed. Results come by here as they go over the wire."""
+    match result:
+        case {"isError": True, "_meta": {"mcp-memory/error": code}}:
+            return str(code)
+        case {"isError": True}:
+            return "tool_error"
+        case _:
+            return None
 
 
 def _is_exported() -> bool:

@@ -83,7 +83,8 @@ async def answer(asked: Awaitable[Any]) -> str:
         return json.dumps(["error", error.error.model_dump(mode="json")])
     shown = result.model_dump(mode="json")
     if isinstance(result, types.CallToolResult):
-        (shown["structured_content"] or {}).pop("digest_id", None)  # minted anew each time
+        structured: dict[str, Any] = shown["structured_content"] or {}
+        structured.pop("digest_id", None)  # minted anew each time
     return json.dumps(shown)
 
 
