@@ -29,11 +29,13 @@ def listing(matching: Iterable[MemoryRecord], request: ListRequest) -> Listing:
 def in_digest_order(records: Iterable[MemoryRecord], scopes: Sequence[str]) -> list[list[MemoryRecord]]:
     """The records of each key by scope order, and the keys as an unranked digest selects them (spec section 4).
 
-    Every record must be at one of `scopes`. Several records of a key at one scope go newest first, then by id.
+    Every record must be at one of `scopes`. Several records of a key at one scope go newest first, then by id,
+    and versions of one record the latest first.
     """
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
     by_key: dict[str, list[MemoryRecord]] = {}
-    ordered = sorted(sorted(records, key=attrgetter("id")), key=attrgetter("updated_at"), reverse=True)
+    ordered = sorted(records, key=lambda record: (record.id, -record.version))
+    ordered.sort(key=attrgetter("updated_at"), reverse=True)
     for record in sorted(ordered, key=lambda record: rank[record.scope]):
         by_key.setdefault(record.key, []).append(record)
     # Stable sorts, the least significant first: instants descend, and strings cannot be negated.

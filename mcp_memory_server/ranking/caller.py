@@ -135,7 +135,9 @@ class Caller:
         return TermsOfRows(hashes, places, np.bincount(rank, minlength=len(rows)))
 
     def term_holding(self, wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """For each term how many rows hold it, dead ones included."""
+        """For each term how many living rows hold it."""
+        if not self.all_alive:
+            return self.find_terms(wanted)[0].holding
         (segment, _), *others = self.parts
         holding = segment.terms.holding(wanted)
         for other, _ in others:

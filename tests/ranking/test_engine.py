@@ -97,6 +97,23 @@ def test_rows_of_another_caller_move_nothing() -> None:
     assert rank([mine], Question("Who drinks tea?", NOW), 5) == before
 
 
+def test_rows_that_are_gone_or_left_out_move_nothing() -> None:
+    """Neither as one of the best rows, nor by holding a term that the living ones hold too."""
+    texts = ["cherry tart with cream", "cherry tart for tea", "an old tart", "nothing of it"]
+    gone = ["cherry tart and cherry tree"] * 20
+    question = Question("cherry", NOW)
+    alone = rank([block(texts)], question, 9)
+    both = SignatureBlock.from_rows(
+        [row(number, text) for number, text in enumerate(texts)]
+        + [row(100 + number, text, key=f"gone-{number}") for number, text in enumerate(gone)]
+    )
+    empty = block(gone).with_changes((), range(len(gone)))
+    assert alone[0].signals["feedback"] > 0
+    assert rank([both.with_changes((), range(100, 120))], question, 9) == alone
+    assert rank([both.restricted_to(range(len(texts)))], question, 9) == alone
+    assert [hit._replace(block_index=0) for hit in rank([empty, block(texts)], question, 9)] == alone
+
+
 def test_the_same_rows_in_one_block_or_several_rank_alike() -> None:
     rows = [row(number, text) for number, text in enumerate(FACTS.values())]
     together = rank([SignatureBlock.from_rows(rows)], Question("Where does Ben work?", NOW), 5)

@@ -8,8 +8,9 @@ from mcp.client import Client
 
 from mcp_memory_server.kinds.working import SetValue
 from mcp_memory_server.providers.base import Group
+from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.server.tools import TOOLSETS
-from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service import Limits, MemoryService
 from mcp_memory_server.service.kinds import PERSON
 from tests.people import ANN
 from tests.watched_provider import WatchedProvider
@@ -153,3 +154,14 @@ async def test_labels_complete_as_ids_do(connect: Connect, service: MemoryServic
         reference = types.ResourceTemplateReference(uri="memory://working/{label}")
         completed = await client.complete(reference, {"name": "label", "value": "p"})
         assert completed.completion.values == ["persona", "plan"]
+
+
+async def test_a_rule_that_has_proven_itself_says_so(connect: Connect) -> None:
+    service = MemoryService(InMemoryProvider(), limits=Limits(promote_after=1))
+    async with connect(service, toolsets=("kinds",)) as client:
+        made = await client.call_tool("record_rule", RULE | {"induced": True})
+        assert text_of(made).endswith("it waits for a person's review and is shown to nobody until then.")
+        id = data_of(made)["record"]["id"]
+        assert "release" not in await block(client)
+        assert "shown from now on" in await said(client, "report_outcome", id=id, outcome="worked")
+        assert "release" in await block(client)

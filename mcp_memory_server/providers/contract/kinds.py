@@ -232,7 +232,8 @@ async def what_was_revised_is_found_as_before(store: Store) -> None:
     async with opened(store) as provider:
         record = await remember(provider, "release", "Tag the version", kind="procedural", rule=_RULE)
         rule = _RULE.model_copy(update={"success_count": 9})
-        await provider.revise(ReviseRequest(record.model_copy(update={"rule": rule}), minute(5)))
+        claimed = record.model_copy(update={"rule": rule, "text": "something else"})
+        await provider.revise(ReviseRequest(claimed, minute(5)))
         (hit,) = await provider.search(question("How do I tag a version?"))
         assert (hit.record.version, hit.record.rule) == (2, rule)
 

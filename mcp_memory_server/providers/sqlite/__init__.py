@@ -123,8 +123,7 @@ class SqliteProvider:
         return await self._database.write(lambda db: writing.write(db, request, lexical))
 
     async def revise(self, request: ReviseRequest) -> Written | None:
-        lexical = signature_of(request.record, self._language)
-        return await self._database.write(lambda db: writing.revise(db, request, lexical))
+        return await self._database.write(lambda db: writing.revise(db, request, self._language))
 
     async def write_many(self, requests: Sequence[WriteRequest]) -> tuple[Written, ...]:
         lexical = [signature_of(request, self._language) for request in requests]

@@ -157,8 +157,11 @@ def drop_signature(db: sqlite3.Connection, place: ScopeGeneration, number: int) 
         db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
 
 
-def revise(db: sqlite3.Connection, request: ReviseRequest, lexical: bytes) -> Written | None:
-    """The next version of the record, in its place; `lexical` is its ranking signature."""
+def revise(db: sqlite3.Connection, request: ReviseRequest, language: str | None) -> Written | None:
+    """The next version of the record, in its place. `language` is that of the ranking signature.
+
+    It is made of the text that is held: the request's is not what counts.
+    """
     record = request.record
     if not (is_storable(record.scope) and is_storable(record.id)):
         return None
@@ -168,7 +171,7 @@ def revise(db: sqlite3.Connection, request: ReviseRequest, lexical: bytes) -> Wr
     written = revised(record_of(record.scope, row), request)
     if written.previous is not None:
         into_history(db, written.previous)
-        put(db, advance(db, record.scope), written.record, lexical)
+        put(db, advance(db, record.scope), written.record, signature_of(written.record, language))
         announce(db, record.scope, written.record.id)
     return written
 

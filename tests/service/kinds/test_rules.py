@@ -8,7 +8,7 @@ import pytest
 from mcp_memory_server import MemoryService, open_provider
 from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, Refused
 from mcp_memory_server.identity import RequestContext
-from mcp_memory_server.providers.base import Group, WriteRequest
+from mcp_memory_server.providers.base import Group, ReviseRequest, WriteRequest
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord, Rule
 from mcp_memory_server.service import Limits
@@ -170,6 +170,17 @@ async def test_only_rules_of_one_s_own_are_reported_on(service: MemoryService) -
     )
     with pytest.raises(Refused):
         await service.kinds.rules.report(BOB, shared.record.id, succeeded=True)
+
+
+async def test_a_rule_that_is_forgotten_while_it_is_counted_is_not_there() -> None:
+    class Forgetful(InMemoryProvider):
+        async def revise(self, request: ReviseRequest) -> None:
+            return None
+
+    service = MemoryService(Forgetful())
+    rule = await service.kinds.rules.record(ANN, "release", RULE)
+    with pytest.raises(NotFound, match="forgotten meanwhile"):
+        await service.kinds.rules.report(ANN, rule.record.id, succeeded=True)
 
 
 async def test_a_rule_that_others_change_all_the_time_ends_as_a_conflict() -> None:
