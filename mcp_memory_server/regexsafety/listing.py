@@ -104,9 +104,9 @@ def check_tools(tools: Iterable[object], way: Sequence[str] = (), most_steps: in
 
 def _fault_of_tool(entry: object) -> str:
     """What keeps an entry from being a tool, as a sentence; "" where nothing does."""
-    if not isinstance(entry, Mapping):
+    if (tool := _as_mapping(entry)) is None:
         return "It is no tool, which is an object."
-    return "It is no tool, which has an inputSchema." if _mapping(entry).get("inputSchema") is None else ""
+    return "It is no tool, which has an inputSchema." if tool.get("inputSchema") is None else ""
 
 
 def _named(entry: object) -> str | None:
