@@ -13,7 +13,8 @@ pytestmark = pytest.mark.process
 def test_two_clients_that_append_a_hundred_lines_each_lose_none(launch: Launch) -> None:
     """Issue 5: working blocks; two clients appending 100 lines each lose none."""
     servers = [launch(toolsets="kinds").ready() for _ in range(2)]
-    servers[0].call("edit_block", label="log", action="set", text="", char_limit=2_000)
+    for server in servers:  # what is loaded at the first write is there then
+        server.call("edit_block", label="log", action="set", text="", char_limit=2_000)
     writes: list[dict[int, str]] = [{}, {}]
     for number in range(100):
         for name, server, sent in zip("ab", servers, writes, strict=True):
