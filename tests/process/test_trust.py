@@ -117,7 +117,8 @@ async def test_the_person_behind_a_real_client_is_asked_in_either_era(
     assert (answer.structured_content or {})["outcome"] == outcome
     assert len(questions) == 1
     assert "It starts in April." in questions[0]
-    entries: list[dict[str, Any]] = (digest.structured_content or {})["entries"]
+    assert digest.structured_content is not None
+    entries: list[dict[str, Any]] = digest.structured_content["entries"]
     assert [entry["text"] for entry in entries] == (["It starts in April."] if outcome == "approved" else [])
 
 
