@@ -10,7 +10,7 @@ DEMO := .venv-demo
 DEMO_READY := $(DEMO)/.ready
 PIP := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo check format lint types test bench lock clean supported
+.PHONY: demo check format lint types test bench bundle lock clean supported
 
 demo: $(DEMO_READY)
 	$(DEMO)/bin/mcp-memory-server demo
@@ -51,6 +51,10 @@ bench: $(READY)
 
 LOCK := uv pip compile --quiet pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate \
 	--no-emit-index-url --custom-compile-command "make lock"
+
+# What desktop hosts install with one click; needs mcpb, as in .ci/node.
+bundle: $(READY)
+	$(BIN)/python mcpb/pack.py
 
 lock:
 	$(LOCK) --group dev --all-extras -o requirements/dev.txt
