@@ -1,7 +1,7 @@
 """The protocol's official conformance suite against real servers over HTTP: whole requirement sets, in both eras.
 
 The server as it is served passes what needs no fixtures; what it cannot pass stands in a baseline, each entry with its
-reason, and an entry that no longer fails fails the run.
+reason, and an entry that no longer fails fails the run. The same server with the suite's fixtures in it passes all.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Final
 
 import pytest
 
-from tests.process.web import web_process
+from tests.process.web import SERVE, web_process
 
 pytestmark = pytest.mark.process
 
@@ -29,6 +29,8 @@ if SUITE is None:
 HERE: Final = Path(__file__).parent
 REVISIONS: Final = ("2025-11-25", "2026-07-28")
 HANG_S: Final = 300
+NOTHING: Final = HERE / "nothing.yml"
+FIXTURES: Final = (SERVE[0], str(HERE / "fixture_server.py"), *SERVE[3:])
 
 Run = subprocess.CompletedProcess[str]
 
@@ -45,21 +47,29 @@ def judge(base: str, revision: str, folder: Path, *arguments: str) -> Run:
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, "Future[Run]"]]:
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], "Future[Run]"]]:
     """The suite's runs, beside each other, since it mostly waits; each is awaited by the test that asks for it."""
     folder = tmp_path_factory.mktemp("conformance")
     with ExitStack() as running:
-        web = running.enter_context(web_process(folder))
-        beside = running.enter_context(ThreadPoolExecutor(len(REVISIONS)))
-        yield {
-            revision: beside.submit(judge, web.base, revision, folder, "--expected-failures", str(baseline(revision)))
-            for revision in REVISIONS
-        }
+        product = running.enter_context(web_process(folder, "product"))
+        fixtures = running.enter_context(
+            web_process(folder, "fixtures", command=FIXTURES, toolsets="conformance", url="memory://")
+        )
+        beside = running.enter_context(ThreadPoolExecutor(2 * len(REVISIONS)))
+        started: dict[tuple[str, str], Future[Run]] = {}
+        for revision in REVISIONS:
+            excused = ("--expected-failures", str(baseline(revision)))
+            started["product", revision] = beside.submit(judge, product.base, revision, folder, *excused)
+            started["fixtures", revision] = beside.submit(
+                judge, fixtures.base, revision, folder, "--expected-failures", str(NOTHING)
+            )
+        yield started
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_the_unmodified_server_conforms(runs: dict[str, "Future[Run]"], revision: str) -> None:
-    done = runs[revision].result()
+@pytest.mark.parametrize("server", ["product", "fixtures"])
+def test_the_server_conforms(runs: dict[tuple[str, str], "Future[Run]"], server: str, revision: str) -> None:
+    done = runs[server, revision].result()
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "Baseline check passed" in done.stdout
 

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,11 +37,13 @@ def settings(folder: Path, **given: str) -> Mapping[str, str]:
 
 
 @contextmanager
-def web_process(folder: Path, name: str = "web", **given: str) -> Generator[WebProcess]:
+def web_process(
+    folder: Path, name: str = "web", *, command: Sequence[str] = SERVE, **given: str
+) -> Generator[WebProcess]:
     """A server that is ready, killed at the end if it still runs."""
     log = folder / f"{name}.log"
     with log.open("wb") as stderr:
-        process = subprocess.Popen(SERVE, stderr=stderr, env=dict(settings(folder, **given)), cwd=folder)
+        process = subprocess.Popen(command, stderr=stderr, env=dict(settings(folder, **given)), cwd=folder)
     try:
         yield WebProcess(process, log, _base(process, log))
     finally:
