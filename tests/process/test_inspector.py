@@ -1,11 +1,13 @@
-"""A client that is not ours: the MCP Inspector's command line attaches over stdio, in each protocol era."""
+"""A client that is not ours: the MCP Inspector's command line attaches over stdio and HTTP, in each protocol era."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 
 from mcp_memory_server.server.prompts import LISTED as PROMPTS
 from mcp_memory_server.server.resources import LISTED, TEMPLATES
+
+from .web import web_process
 
 pytestmark = pytest.mark.process
 
@@ -26,39 +30,54 @@ if INSPECTOR is None:
 ERAS = ("legacy", "modern", "auto")
 
 
-def inspect(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """One run of the Inspector against a server of its own on the store in `folder`."""
-    assert INSPECTOR is not None
-    server = [sys.executable, "-m", "mcp_memory_server", "--url", f"sqlite:///{folder / 'memory.db'}", "--actor", "ann"]
-    command = [INSPECTOR, "--cli", *server, *arguments, "--format", "json", "-q"]
-    return subprocess.run(
-        command,
-        env={**os.environ, "HOME": str(folder)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the Inspector attaches to: a command that starts a server, for each run anew, or an address."""
+
+    home: Path
+    words: tuple[str, ...]
+
+    def inspect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """One run of the Inspector."""
+        assert INSPECTOR is not None
+        return subprocess.run(
+            [INSPECTOR, "--cli", *self.words, *arguments, "--format", "json", "-q"],
+            env={**os.environ, "HOME": str(self.home)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    def answer(self, *arguments: str) -> dict[str, Any]:
+        done = self.inspect(*arguments)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)["result"]
 
 
-def answer(folder: Path, *arguments: str) -> dict[str, Any]:
-    done = inspect(folder, *arguments)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["result"]
+@pytest.fixture(params=["stdio", "http"])
+def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
+    """A server on a store of its own, reached in each way."""
+    if request.param == "stdio":
+        url = f"sqlite:///{tmp_path / 'memory.db'}"
+        yield Target(tmp_path, (sys.executable, "-m", "mcp_memory_server", "--url", url, "--actor", "ann"))
+        return
+    with web_process(tmp_path) as web:
+        yield Target(tmp_path, (f"{web.base}/mcp",))
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_tools_pass_the_strict_portability_check(tmp_path: Path, era: str) -> None:
-    done = inspect(tmp_path, "--method", "tools/list", "--strict", "--protocol-era", era)
+def test_the_tools_pass_the_strict_portability_check(target: Target, era: str) -> None:
+    done = target.inspect("--method", "tools/list", "--strict", "--protocol-era", era)
     assert done.returncode == 0, done.stderr
     names = [tool["name"] for tool in json.loads(done.stdout)["result"]["tools"]]
     assert names == ["remember", "recall_digest", "forget", "check_tool_schema"]
 
 
 @pytest.mark.parametrize("era", ERAS[:2])
-def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
+def test_everything_can_be_listed_and_called(target: Target, era: str) -> None:
     def call(method: str, *arguments: str) -> dict[str, Any]:
-        return answer(tmp_path, "--method", method, *arguments, "--protocol-era", era)
+        return target.answer("--method", method, *arguments, "--protocol-era", era)
 
     def tool(name: str, **arguments: str) -> dict[str, Any]:
         pairs = [f"{key}={value}" for key, value in arguments.items()]
@@ -70,7 +89,7 @@ def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
     assert {"memory://block", "memory://digest", "memory://stats"} <= set(listed)
     uris = [*listed, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"]
     names = [prompt.name for prompt in PROMPTS]
-    # Each call is a process of Node and one of the server: what only reads runs beside each other.
+    # Each call is a process of Node, and over stdio one of the server: what only reads runs beside each other.
     with ThreadPoolExecutor(os.cpu_count()) as beside:
         recalled = beside.submit(tool, "recall_digest", query="Which tea?")
         resources, templates, prompts = (
@@ -89,6 +108,6 @@ def test_everything_can_be_listed_and_called(tmp_path: Path, era: str) -> None:
     assert tool("forget", key="tea")["forgotten"] is True
 
 
-def test_a_failed_call_is_told_from_a_good_one(tmp_path: Path) -> None:
-    done = inspect(tmp_path, "--method", "tools/call", "--tool-name", "forget", "--tool-arg", "key=nothing")
+def test_a_failed_call_is_told_from_a_good_one(target: Target) -> None:
+    done = target.inspect("--method", "tools/call", "--tool-name", "forget", "--tool-arg", "key=nothing")
     assert done.returncode == 5
