@@ -1,6 +1,7 @@
 """Several calls and several processes on one store."""
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -8,6 +9,9 @@ from .conftest import Launch
 from .session import acknowledged, is_sound, numbered, overlap
 
 pytestmark = pytest.mark.process
+
+ATTEMPTS: Final = 8
+"""On a busy machine one process may be done before another has begun: then they all go again, on top of that."""
 
 
 def test_parallel_calls_of_one_session_lose_nothing(launch: Launch) -> None:
@@ -24,17 +28,22 @@ def test_parallel_calls_of_one_session_lose_nothing(launch: Launch) -> None:
 def test_processes_that_write_at_once_lose_nothing(launch: Launch) -> None:
     """A2: several server processes, many writes each, on one store at once."""
     servers = [launch() for _ in range(4)]
-    facts = [dict(numbered(f"server {number}", 25)) for number in range(4)]
     for server in servers:
         server.ready().call("recall_digest", query="what is loaded at first use is there now")
-    writes: list[dict[int, str]] = [{} for _ in servers]
-    for turn in zip(*(mine.items() for mine in facts), strict=True):
-        for server, sent, (key, fact) in zip(servers, writes, turn, strict=True):
-            sent[server.begin("remember", key=key, fact=fact)] = key
-    answers = [acknowledged(server, sent) for server, sent in zip(servers, writes, strict=True)]
-    assert overlap(answers)
-    fresh = launch().ready()
-    assert fresh.held("actor:ann") == {key: fact for mine in facts for key, fact in mine.items()}
+    written: dict[str, str] = {}
+    for attempt in range(ATTEMPTS):
+        facts = [dict(numbered(f"server {number}, {attempt}", 25)) for number in range(4)]
+        writes: list[dict[int, str]] = [{} for _ in servers]
+        for turn in zip(*(mine.items() for mine in facts), strict=True):
+            for server, sent, (key, fact) in zip(servers, writes, turn, strict=True):
+                sent[server.begin("remember", key=key, fact=fact)] = key
+        answers = [acknowledged(server, sent) for server, sent in zip(servers, writes, strict=True)]
+        written |= {key: fact for mine in facts for key, fact in mine.items()}
+        if overlap(answers):
+            break
+    else:
+        pytest.fail("the processes never wrote at once")
+    assert launch().ready().held("actor:ann") == written
 
 
 def test_processes_that_update_one_fact_at_once_conflict_and_never_overwrite_unseen(launch: Launch) -> None:
@@ -80,20 +89,26 @@ def test_an_open_session_sees_what_another_writes(launch: Launch) -> None:
 def test_a_mix_of_calls_from_several_processes_leaves_what_was_acknowledged(launch: Launch, tmp_path: Path) -> None:
     """A12: remember, recall and forget by three processes at once, then every acked row and no forgotten one."""
     servers = [launch() for _ in range(3)]
-    sent: list[dict[int, str]] = []
-    for number, server in enumerate(servers):
+    for server in servers:
         server.ready()
-        server.call("remember", key=f"old {number}", fact="is to be forgotten")
-    for number, server in enumerate(servers):
-        requests: dict[int, str] = {}
-        for key, fact in numbered(f"server {number}", 12):
-            requests[server.begin("remember", key=key, fact=fact)] = f"remember {key}"
-            requests[server.begin("recall_digest", query=fact)] = f"recall {key}"
-        requests[server.begin("forget", key=f"old {number}")] = "forget"
-        requests[server.begin("remember", key=f"last {number}", fact="is kept")] = "last"
-        sent.append(requests)
-    assert overlap([acknowledged(server, requests) for server, requests in zip(servers, sent, strict=True)])
-    expected = {key: fact for number in range(3) for key, fact in numbered(f"server {number}", 12)}
+    expected: dict[str, str] = {}
+    for attempt in range(ATTEMPTS):
+        for number, server in enumerate(servers):
+            server.call("remember", key=f"old {number}", fact="is to be forgotten")
+        sent: list[dict[int, str]] = []
+        for number, server in enumerate(servers):
+            requests: dict[int, str] = {}
+            for key, fact in numbered(f"server {number}, {attempt}", 12):
+                requests[server.begin("remember", key=key, fact=fact)] = f"remember {key}"
+                requests[server.begin("recall_digest", query=fact)] = f"recall {key}"
+                expected[key] = fact
+            requests[server.begin("forget", key=f"old {number}")] = "forget"
+            requests[server.begin("remember", key=f"last {number}", fact="is kept")] = "last"
+            sent.append(requests)
+        if overlap([acknowledged(server, requests) for server, requests in zip(servers, sent, strict=True)]):
+            break
+    else:
+        pytest.fail("the processes never acted at once")
     expected |= {f"last {number}": "is kept" for number in range(3)}
     assert servers[0].held("actor:ann") == expected
     assert is_sound(tmp_path / "memory.db")
