@@ -10,7 +10,7 @@ DEMO := .venv-demo
 DEMO_READY := $(DEMO)/.ready
 PIP := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo check format lint types test bench bundle lock clean supported
+.PHONY: demo check format lint types test test-processes test-others bench bundle lock clean supported
 
 demo: $(DEMO_READY)
 	$(DEMO)/bin/mcp-memory-server demo
@@ -43,8 +43,19 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/pyright
 
+# Two halves beside each other, for one mostly waits for processes; what they cover is put together in the end.
 test: $(READY)
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(MAKE) --jobs=2 test-processes test-others
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+COVERED := --cov --cov-report=
+
+test-processes: $(READY)
+	COVERAGE_FILE=.coverage.processes $(BIN)/python -m pytest --quiet $(COVERED) -m process
+
+test-others: $(READY)
+	COVERAGE_FILE=.coverage.others $(BIN)/python -m pytest --quiet $(COVERED) -m "not process"
 
 bench: $(READY)
 	$(BIN)/python benchmarks/startup.py
@@ -62,4 +73,4 @@ lock:
 	$(LOCK) --group build --extra demo -o requirements/demo.txt
 
 clean:
-	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*

@@ -144,7 +144,7 @@ async def test_to_pick_nothing_is_an_answer_and_pinned_notes_come_along_all_the_
 async def test_a_manifest_says_how_many_notes_it_leaves_out_and_lists_the_likeliest(connect: Connect) -> None:
     """ "capped in both lines and bytes, and it says how many were left out" """
     service = await large_store()
-    for number in range(1_100):
+    for number in range(300):
         await service.remember(ANN, f"topic {number}", f"A fact about thing {number}.")
     async with connect(service) as client:
         result = await client.call_tool("recall_digest", {"mode": "manifest", "objective": WHEN})
@@ -152,7 +152,7 @@ async def test_a_manifest_says_how_many_notes_it_leaves_out_and_lists_the_likeli
     count = len(listed["manifest"])
     assert listed["manifest"][0]["key"] == "deploy day"
     assert 100 < count < 200
-    assert listed["left_out"] == {"shown_before": 0, "further": len(NOTES) + 1_100 - count}
+    assert listed["left_out"] == {"shown_before": 0, "further": len(NOTES) + 300 - count}
     assert f"({listed['left_out']['further']} more are not listed)" in text_of(result)
     assert len(text_of(result).encode()) < 17_000
 
@@ -160,7 +160,7 @@ async def test_a_manifest_says_how_many_notes_it_leaves_out_and_lists_the_likeli
 async def test_a_link_leads_to_a_note_however_far_down_it_ranks(connect: Connect) -> None:
     """ "`resolve_links`: notes named by `[[key]]` in the selected ones, one hop" """
     service = await large_store()
-    for number in range(500):
+    for number in range(250):
         await service.remember(ANN, f"deploy {number}", f"When we deploy thing {number}.")
     await service.remember(ANN, "deploy day", "We deploy when the [[zebra]] sleeps.")
     await service.remember(ANN, "zebra", "Striped.")
