@@ -16,9 +16,10 @@ from mcp_memory_server.providers.base import (
     SurfacingProvider,
     keeps_surfaced,
 )
-from mcp_memory_server.records import MemoryRecord
+from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .journal import Retention
+from .keyed import keyed, secret_of
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,9 @@ class Conversations:
             NotSupported: the provider keeps no such sets.
             StoreError: it cannot be read now.
         """
-        return await self._keeping().surfaced(SurfacedLookup(journal_name(actor), conversation_id))
+        provider = self._keeping()
+        name = await self._name(conversation_id)
+        return await provider.surfaced(SurfacedLookup(journal_name(actor), name))
 
     async def add(self, actor: Actor, conversation_id: str, shown: Iterable[MemoryRecord], at: str) -> bool:
         """Note what is being shown; whether that could be written. A recall does not fail for it.
@@ -52,7 +55,8 @@ class Conversations:
         provider = self._keeping()
         refs = tuple(Surfaced(record.scope, record.id, record.version) for record in shown)
         try:
-            await provider.surface(SurfaceRequest(journal_name(actor), conversation_id, at, refs))
+            name = await self._name(conversation_id)
+            await provider.surface(SurfaceRequest(journal_name(actor), name, at, refs))
             await self._prune(provider)
         except StoreError as error:
             logger.warning("what a conversation was shown cannot be kept (%s)", error.code)
@@ -64,6 +68,11 @@ class Conversations:
         if not keeps_surfaced(self._provider):
             return 0
         return await self._provider.prune_surfaced(self._retention.pruning(count_only))
+
+    async def _name(self, conversation_id: str) -> str:
+        """The caller's name for the conversation as the store holds it; one that is no text is refused as it was."""
+        refuse_surrogates("conversation_id", conversation_id)
+        return keyed(await secret_of(self._provider), "conversation", conversation_id)
 
     def _keeping(self) -> SurfacingProvider:
         provider = self._provider

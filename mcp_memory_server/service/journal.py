@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -23,6 +22,8 @@ from mcp_memory_server.providers.base import (
     can_journal,
 )
 from mcp_memory_server.records import canonical_instant
+
+from .keyed import keyed
 
 logger = logging.getLogger(__name__)
 
@@ -130,6 +131,9 @@ class Journal:
         if self._provider is None:
             return None
         await self.drain()
+        if lookup.turn_id is not None:
+            secret = await self._provider.journal_secret()
+            lookup = replace(lookup, turn_id=keyed(secret, "turn", lookup.turn_id))
         return await self._provider.journaled(lookup)
 
     async def prune(self, *, count_only: bool = False) -> int:
@@ -146,9 +150,10 @@ class Journal:
 
 
 def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:
-    """The query never reaches the store: only a hash that needs the store's secret to be tried out."""
+    """Neither the query nor the caller's name for the turn reaches the store: see `keyed`."""
     entry = waiting.entry()
-    if waiting.query is None:
-        return entry
-    query = waiting.query.encode(errors="surrogatepass")
-    return replace(entry, query_hash=hmac.digest(secret, query, "sha256").hex())
+    if entry.turn_id is not None:
+        entry = replace(entry, turn_id=keyed(secret, "turn", entry.turn_id))
+    if waiting.query is not None:
+        entry = replace(entry, query_hash=keyed(secret, "query", waiting.query))
+    return entry

@@ -34,3 +34,16 @@ def test_what_was_forgotten_is_in_no_answer_and_in_no_file(launch: Launch, tmp_p
         assert server.held("actor:ann") == {"office": "Lyon"}
     assert not [path.name for path in tmp_path.rglob("memory.db*") if b"zebrafish" in path.read_bytes()]
     assert not [path.name for path in tmp_path.rglob("memory.db*") if b"axolotl" in path.read_bytes()]
+
+
+def test_what_a_caller_calls_a_turn_or_a_conversation_is_in_no_file(launch: Launch, tmp_path: Path) -> None:
+    """They are any text, and only ever compared: a token that a host puts there by mistake is not kept."""
+    with launch(selective_over="0").ready() as server:
+        server.call("remember", key="office", fact="Lyon")
+        server.call("recall_digest", query="office", turn_id="turn zebrafish")
+        shown = server.call("recall_digest", mode="manifest", conversation_id="talk axolotl").data["manifest"]
+        server.call("recall_digest", ids=[shown[0]["id"]], conversation_id="talk axolotl")
+    held = b"".join(path.read_bytes() for path in tmp_path.rglob("memory.db*"))
+    assert b"office" in held
+    assert b"zebrafish" not in held
+    assert b"axolotl" not in held

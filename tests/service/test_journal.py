@@ -20,8 +20,19 @@ def _journaled(provider: WatchedProvider) -> list[JournaledDigest]:
 async def test_with_a_turn_the_entry_is_written_before_the_answer() -> None:
     provider = WatchedProvider()
     offered = await MemoryService(provider).offer(ANN, turn_id="turn 1")
-    assert [digest.turn_id for digest in _journaled(provider)] == ["turn 1"]
+    (entry,) = _journaled(provider)
+    assert entry.digest_id == offered.digest.digest_id
+    assert entry.turn_id is not None
     assert offered.journaled
+
+
+async def test_the_caller_s_name_for_a_turn_never_reaches_the_store() -> None:
+    """Any text is a name, so somebody's secret may stand in it (spec section 9.6: never stored)."""
+    provider = WatchedProvider()
+    service = MemoryService(provider)
+    offered = await service.offer(ANN, turn_id="turn with hunter2")
+    assert "hunter2" not in repr(_journaled(provider))
+    assert (await service.offer(ANN, turn_id="turn with hunter2")).digest == offered.digest
 
 
 async def test_without_a_turn_nothing_waits_for_the_journal() -> None:
@@ -104,11 +115,12 @@ async def test_the_journal_holds_neither_texts_nor_the_query() -> None:
 async def test_the_journal_is_pruned_by_age_and_count() -> None:
     provider = WatchedProvider()
     old = MemoryService(provider, now=lambda: "2020-01-01T00:00:00.000Z")
-    await old.offer(ANN, turn_id="long ago")
+    gone = await old.offer(ANN, turn_id="long ago")
     kept = MemoryService(provider, retention=Retention(days=30, digests=1))
-    await kept.offer(ANN, turn_id="now")
-    assert await provider.store.journaled(JournalLookup(journal_name(ANN.actor), turn_id="long ago")) is None
-    assert await provider.store.journaled(JournalLookup(journal_name(ANN.actor), turn_id="now")) is not None
+    held = await kept.offer(ANN, turn_id="now")
+    me = journal_name(ANN.actor)
+    assert await provider.store.journaled(JournalLookup(me, digest_id=gone.digest.digest_id)) is None
+    assert await provider.store.journaled(JournalLookup(me, digest_id=held.digest.digest_id)) is not None
 
 
 @pytest.mark.parametrize("half", ["\ud800", "what of \udfff?"])
