@@ -117,7 +117,8 @@ def main() -> None:
     open_closed()
     use_utf8(sys.stdin, sys.stdout, sys.stderr)
     try:
-        status = commands.main(prog_name="mcp-memory-server", standalone_mode=False)
+        # An exit that a command asks for comes back as its status; a command that just ends gives None.
+        status = commands.main(prog_name="mcp-memory-server", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         status = error.exit_code

@@ -185,3 +185,23 @@ def _shell(folder: Path, command: str) -> subprocess.CompletedProcess[bytes]:
         timeout=60,
         check=False,
     )
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(["list"], 0), (["history", "nothing"], 1)])
+def test_the_status_stands_while_a_thread_that_nobody_waits_for_is_busy(
+    tmp_path: Path, arguments: list[str], status: int
+) -> None:
+    """An embedder's native code may be at work still when a command has ended."""
+    program = (
+        "import sys, threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start();"
+        "from mcp_memory_server.__main__ import main; sys.argv[1:] = sys.argv[2:]; main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "-", *arguments],
+        capture_output=True,
+        env=environment(tmp_path),
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == status, ended.stderr
+    assert b"Traceback" not in ended.stderr
