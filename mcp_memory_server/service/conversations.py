@@ -19,7 +19,7 @@ from mcp_memory_server.providers.base import (
 from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .journal import Retention
-from .keyed import keyed, secret_of
+from .keyed import keyed, secret_for_reading, secret_of
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,11 @@ class Conversations:
             StoreError: it cannot be read now.
         """
         provider = self._keeping()
-        name = await self._name(conversation_id)
+        refuse_surrogates("conversation_id", conversation_id)
+        secret = await secret_for_reading(provider)
+        if secret is None:
+            return ()
+        name = keyed(secret, "conversation", conversation_id)
         return await provider.surfaced(SurfacedLookup(journal_name(actor), name))
 
     async def add(self, actor: Actor, conversation_id: str, shown: Iterable[MemoryRecord], at: str) -> bool:
@@ -53,9 +57,10 @@ class Conversations:
             InvalidInput: an id that no store can hold.
         """
         provider = self._keeping()
+        refuse_surrogates("conversation_id", conversation_id)
         refs = tuple(Surfaced(record.scope, record.id, record.version) for record in shown)
         try:
-            name = await self._name(conversation_id)
+            name = keyed(await secret_of(provider), "conversation", conversation_id)
             await provider.surface(SurfaceRequest(journal_name(actor), name, at, refs))
             await self._prune(provider)
         except StoreError as error:
@@ -68,11 +73,6 @@ class Conversations:
         if not keeps_surfaced(self._provider):
             return 0
         return await self._provider.prune_surfaced(self._retention.pruning(count_only))
-
-    async def _name(self, conversation_id: str) -> str:
-        """The caller's name for the conversation as the store holds it; one that is no text is refused as it was."""
-        refuse_surrogates("conversation_id", conversation_id)
-        return keyed(await secret_of(self._provider), "conversation", conversation_id)
 
     def _keeping(self) -> SurfacingProvider:
         provider = self._provider

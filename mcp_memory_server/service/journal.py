@@ -23,7 +23,7 @@ from mcp_memory_server.providers.base import (
 )
 from mcp_memory_server.records import canonical_instant
 
-from .keyed import keyed
+from .keyed import keyed, secret_for_reading
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +132,9 @@ class Journal:
             return None
         await self.drain()
         if lookup.turn_id is not None:
-            secret = await self._provider.journal_secret()
+            secret = await secret_for_reading(self._provider)
+            if secret is None:
+                return None
             lookup = replace(lookup, turn_id=keyed(secret, "turn", lookup.turn_id))
         return await self._provider.journaled(lookup)
 

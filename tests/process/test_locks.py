@@ -43,6 +43,7 @@ def test_a_lock_that_stays_is_a_clean_error_and_nothing_is_half_stored(launch: L
         assert refused.is_error
         assert "wrote nothing. Try again." in refused.text
         assert server.call("recall_digest", turn_id="1").data["journaled"] is False
+        assert not server.call("recall_digest", mode="manifest", conversation_id="talk").is_error
         server.ping()
         assert server.process.poll() is None
     assert server.held("actor:ann") == {"editor": "Helix"}
