@@ -15,7 +15,8 @@ INVISIBLE: Final = re.compile(
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0020-\U000e007e]{1,8}\U000e007f")
 _TAGS: Final = re.compile("[\U000e0000-\U000e007f]")
 _SELECTORS: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{3}")
-_OVERRIDES: Final = re.compile("[\u202d\u202e]")
+_OVERRIDES: Final = re.compile("[\u202d\u202e][^\u202c]{12}")
+"""Enough to say something; a shorter stretch is a file's name at most, and writing removes the marks anyway."""
 _ZERO_WIDTHS: Final = re.compile("[\u200b-\u200d\u2060-\u2064\ufeff]{8}")
 
 

@@ -50,8 +50,14 @@ _FILLED_IN: Final = re.compile(r"[{\[$<]|%s|[A-Z]{3}_[A-Z]")
 """A place in an address where somebody is to put something."""
 
 
+_ELEMENT: Final = re.compile(r"<system>[^<>]{0,16}</system>", re.IGNORECASE)
+"""XML of the kind that configurations and manuals hold: what is in it is too short to tell a model anything."""
+
+
 def find_mark(text: str) -> Mark | None:
     """The first mark that the text holds."""
+    if "</" in text:
+        text = _ELEMENT.sub(" ", text)
     for mark in MARKS:
         if mark.needs in text and mark.pattern.search(text):
             return mark

@@ -245,6 +245,8 @@ def test_an_encoded_instruction_is_found_inside_other_text(encoding: str) -> Non
         "The family emoji \U0001f469\u200d\U0001f469\u200d\U0001f467 is her favourite \u2764\ufe0f.",
         "Spells it می\u200cخواهم with a joiner.",
         "The recipe is in Hebrew: \u200fשלום\u200f.",
+        "The attachment is called invoice\u202egpj.exe.",
+        "The Maven file says <system>github</system>.",
         "",
         " \n\t ",
     ],
