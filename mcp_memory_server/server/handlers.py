@@ -11,6 +11,7 @@ import mcp_types as types
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.policy import may
 from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service.audience import Audience
 
 from . import completions, prompts, resources, tools, uris
 from .failures import as_answer
@@ -78,15 +79,14 @@ class Handlers:
 
         return await as_answer("resources/read", params.uri, reading)
 
-    async def _heard_scopes(self, ctx: Ctx) -> tuple[str, ...]:
-        """The scopes of whose changes a subscriber hears. Any URI may be subscribed to, so that none can be probed."""
+    async def _audience(self, ctx: Ctx) -> Audience:
+        """What a subscriber hears of. Any URI may be subscribed to, so that none can be probed."""
         context = self.identify(ctx)
-        return await self.service.scopes(context) if self._may_read(context) else ()
+        return await self.service.audience(context) if self._may_read(context) else Audience.nobody()
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
         async def begin() -> types.EmptyResult:
-            scopes = await self._heard_scopes(ctx)
-            await ctx.lifespan_context.watch.subscribe(ctx.session, params.uri, scopes)
+            await ctx.lifespan_context.watch.subscribe(ctx.session, params.uri, await self._audience(ctx))
             return types.EmptyResult()
 
         return await as_answer("resources/subscribe", params.uri, begin)
@@ -97,7 +97,7 @@ class Handlers:
 
     async def listen(self, ctx: Ctx, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
         async def stream() -> types.SubscriptionsListenResult:
-            return await ctx.lifespan_context.watch.listen(ctx, params, await self._heard_scopes(ctx))
+            return await ctx.lifespan_context.watch.listen(ctx, params, await self._audience(ctx))
 
         return await as_answer("subscriptions/listen", None, stream)
 

@@ -1,7 +1,8 @@
 """Telling subscribers what changed, whichever process changed it, in both protocol eras.
 
-A subscriber hears of a change only when its scope applies to them: even that something happened elsewhere is
-nobody's business. The store's change feed is polled while anybody listens, and at once after a write of our own.
+A subscriber hears of a change only when they may read what changed (`service.audience`): even that something happened
+elsewhere is nobody's business. The store's change feed is polled while anybody listens, and at once after a write of
+our own.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Res
 from mcp.shared.exceptions import MCPError
 
 from mcp_memory_server.errors import StoreError
-from mcp_memory_server.providers.base import Change, ChangeBatch, ChangingProvider, MemoryProvider, reports_changes
+from mcp_memory_server.providers.base import Change, ChangingProvider, MemoryProvider, reports_changes
+from mcp_memory_server.service.audience import Audience, News
 
 from .uris import is_touched
 
@@ -38,21 +40,19 @@ _DELIVERY_TIMEOUT_S: Final = 2.0
 
 @dataclass(eq=False, slots=True)
 class _Subscriber:
-    """Somebody who listens: to which URIs, at which scopes, and how to tell them."""
+    """Somebody who listens: to which URIs, what they may hear of, and how to tell them."""
 
-    scopes: frozenset[str]
+    audience: Audience
     tell: Callable[[str], Awaitable[None]]
     uris: set[str] = field(default_factory=set[str])
     untold: dict[str, None] = field(default_factory=dict[str, None])
     """What is still to be told, in order: the same once, however often it changes before the subscriber reads."""
     is_being_told: bool = False
 
-    def touched(self, batch: ChangeBatch) -> list[str]:
-        """The subscribed URIs that may show something else now."""
-        if batch.gap:
-            return sorted(self.uris)
-        seen = [change for change in batch.changes if change.scope in self.scopes]
-        return sorted(uri for uri in self.uris if _any_touches(uri, seen))
+    async def touched(self, news: News, *, gap: bool) -> list[str]:
+        """The subscribed URIs that may show something else now; all of them where changes were missed."""
+        heard = await self.audience.heard(news)
+        return sorted(uri for uri in self.uris if gap or _any_touches(uri, heard))
 
 
 def _any_touches(uri: str, changes: Iterable[Change]) -> bool:
@@ -77,15 +77,14 @@ class Watch:
 
     # --- subscribing -------------------------------------------------------------------------------------
 
-    async def subscribe(self, session: ServerSession, uri: str, scopes: Iterable[str]) -> None:
+    async def subscribe(self, session: ServerSession, uri: str, audience: Audience) -> None:
         """`resources/subscribe` of the handshake era; ends with `unsubscribe` or the connection."""
         connection = connection_of(session)
-        heard = frozenset(scopes)
         if connection not in self._by_connection:
-            await self._begin(heard)
+            await self._begin(audience)
         subscriber = self._by_connection.get(connection)  # asked after waiting: subscriptions may arrive together
         if subscriber is None:
-            subscriber = _Subscriber(heard, connection.send_resource_updated)
+            subscriber = _Subscriber(audience, connection.send_resource_updated)
             self._by_connection[connection] = subscriber
             self._subscribers.append(subscriber)
             connection.exit_stack.callback(self._drop_connection, connection)
@@ -109,19 +108,18 @@ class Watch:
         self,
         ctx: ServerRequestContext[Any, Any],
         params: types.SubscriptionsListenRequestParams,
-        scopes: Iterable[str],
+        audience: Audience,
     ) -> types.SubscriptionsListenResult:
         """`subscriptions/listen` of the modern era: one stream, open until the client or the server ends it."""
-        heard = frozenset(scopes)
-        await self._begin(heard)
-        bus = InMemorySubscriptionBus()  # one a stream: what it carries is filtered by this caller's scopes
+        await self._begin(audience)
+        bus = InMemorySubscriptionBus()  # one a stream: what it carries is for this caller
         handler = ListenHandler(bus)
 
         async def tell(uri: str) -> None:
             await bus.publish(ResourceUpdated(uri=uri))
 
         uris = set((params.notifications.resource_subscriptions or [])[:_MOST_URIS])
-        subscriber = _Subscriber(heard, tell, uris)
+        subscriber = _Subscriber(audience, tell, uris)
         self._subscribers.append(subscriber)
         self._listeners.add(handler)
         try:
@@ -130,9 +128,9 @@ class Watch:
             self._subscribers.remove(subscriber)
             self._listeners.discard(handler)
 
-    async def _begin(self, scopes: frozenset[str]) -> None:
+    async def _begin(self, audience: Audience) -> None:
         """Make room for a subscriber, and start from the present when it is the first."""
-        alike = sum(subscriber.scopes == scopes for subscriber in self._subscribers)
+        alike = sum(subscriber.audience.scopes == audience.scopes for subscriber in self._subscribers)
         if alike >= _MOST_OF_ONE or len(self._subscribers) >= _MOST_SUBSCRIBERS:
             raise MCPError(types.INTERNAL_ERROR, "Too many subscribers; try again later.")
         if not self._subscribers and self._provider is not None:
@@ -178,14 +176,15 @@ class Watch:
 
     async def _tell_once(self, provider: ChangingProvider, tasks: TaskGroup) -> None:
         batch = await provider.changes(self._cursor)
+        if batch.changes or batch.gap:
+            scopes = frozenset[str]().union(*(subscriber.audience.scopes for subscriber in self._subscribers))
+            news = await News.of(provider, (change for change in batch.changes if change.scope in scopes))
+            for subscriber in list(self._subscribers):
+                subscriber.untold |= dict.fromkeys(await subscriber.touched(news, gap=batch.gap))
+                if subscriber.untold and not subscriber.is_being_told:
+                    subscriber.is_being_told = True
+                    tasks.start_soon(_tell, subscriber)
         self._cursor = batch.cursor
-        if not batch.changes and not batch.gap:
-            return
-        for subscriber in list(self._subscribers):
-            subscriber.untold |= dict.fromkeys(subscriber.touched(batch))
-            if subscriber.untold and not subscriber.is_being_told:
-                subscriber.is_being_told = True
-                tasks.start_soon(_tell, subscriber)
 
 
 async def _tell(subscriber: _Subscriber) -> None:

@@ -15,6 +15,7 @@ from mcp_memory_server.recall import Estimator, TokenBudget, estimate_tokens
 from mcp_memory_server.records import MemoryRecord, Provenance
 
 from . import browse, exchange, imports, operate, search, selection, wiring
+from .audience import Audience, audience_of
 from .browse import Page
 from .conversations import Conversations
 from .embeddings import Embeddings, OpenEmbedder
@@ -155,6 +156,10 @@ class MemoryService:
     async def scopes(self, context: RequestContext) -> tuple[str, ...]:
         """The scopes that apply to the request, most specific first."""
         return tuple(await self._wiring.resolver.resolve(context))
+
+    async def audience(self, context: RequestContext) -> Audience:
+        """Of which changes the session may hear; see `audience`."""
+        return await audience_of(self._wiring, context)
 
     async def offer(
         self,

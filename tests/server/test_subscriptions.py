@@ -12,6 +12,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from mcp.client import Client
 from mcp.server.lowlevel import Server
 
+from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.providers import open_provider
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.server.handlers import Handlers
@@ -20,12 +21,14 @@ from mcp_memory_server.server.state import ConnectionState
 from mcp_memory_server.server.uris import record_uri, scope_uri
 from mcp_memory_server.server.watch import Watch
 from mcp_memory_server.service import MemoryService
+from mcp_memory_server.service.review import Proposal
 from tests.people import ANN, BOB
 from tests.watched_provider import WatchedProvider
 
 from .answers import called
 from .conftest import Connect
 
+ADMIN = RequestContext(Actor("rae", "acme", frozenset({"memory:admin"})))
 Heard = MemoryObjectReceiveStream[str]
 
 # The SDK warns of the handshake era's subscriptions, which we serve all the same.
@@ -138,6 +141,24 @@ async def test_a_wider_change_is_told_to_whom_it_applies(connect: Connect, servi
     async with listening(connect, service, "memory://block") as (_, heard):
         await service.state(BOB, "tone", "formal", scope="tenant:acme", elevated=True)
         assert await next_heard(heard) == ["memory://block"]
+
+
+async def test_what_a_subscriber_may_not_read_is_not_told_of(connect: Connect, service: MemoryService) -> None:
+    """Above the ceiling, or waiting for somebody else to decide: not even by whoever knows its id."""
+    secret = (await service.state(ANN, "salary", "Earns forty", sensitivity="secret")).record
+    proposed = (await service.review.propose(BOB, Proposal("year", "Ends in April", "tenant:acme"))).record
+    uris = [record_uri(secret.id), record_uri(proposed.id), scope_uri("tenant:acme"), "memory://working/office"]
+    async with listening(connect, service, *uris) as (client, heard):
+        await service.pin(ANN, secret.id, pinned=True)
+        await service.state(ANN, "salary", "Earns fifty", sensitivity="secret")
+        await service.review.reject(ADMIN, proposed.id)
+        await service.review.propose(BOB, Proposal("tone", "Formal", "tenant:acme"))
+        await service.forget(ANN, id=secret.id)
+        await called(client, "remember", key="office", fact="Lyon")
+        assert await next_heard(heard) == ["memory://working/office"]
+        await service.state(BOB, "tone", "Informal", scope="tenant:acme", elevated=True)
+        assert sorted(await next_heard(heard, 2)) == sorted(uris[2:])
+        assert heard.statistics().current_buffer_used == 0
 
 
 async def test_who_does_not_listen_any_more_costs_nothing(connect: Connect) -> None:
