@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import platformdirs
 from pydantic import BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
@@ -289,17 +289,22 @@ def _read_file(path: Path, asked_by: str | None) -> Mapping[str, Any]:
 
 
 def _explain(error: ValidationError, origins: Mapping[str, str]) -> str:
-    """One sentence for each wrong setting. Values of `url` are not shown: a URL may hold a password."""
+    """One sentence for each wrong setting. Values of `url` are not shown, as a URL may hold a password; nor secrets."""
     sentences: dict[str, str] = {}
     for fault in error.errors(include_url=False):
         name = str(fault["loc"][0])
         if fault["type"] == "value_error":
             wrong = str(fault.get("ctx", {}).get("error"))
         else:
-            wrong = "cannot be used" if name == "url" else f"is {echo(fault['input'])}"
+            wrong = "cannot be used" if name == "url" or is_secret(name) else f"is {echo(fault['input'])}"
         works = Settings.model_fields[name].description if name in Settings.model_fields else "leave it out"
         sentences[name] = f"The setting {name} ({origins.get(name, DEFAULT)}) {wrong}: give {works}."
     return " ".join(sentences.values())
+
+
+def is_secret(name: str) -> bool:
+    """Whether a setting's value is shown nowhere, and so has no flag: others on a machine can read command lines."""
+    return name in Settings.model_fields and SecretStr in get_args(Settings.model_fields[name].annotation)
 
 
 def unknown_variables() -> list[str]:

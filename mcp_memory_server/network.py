@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode
 
-from .setting_forms import NUMBER, Names, OptionalName, lower, split
+from .setting_forms import NUMBER, Names, OptionalName, blank_is_none, lower, split
 
 Transport = Literal["stdio", "streamable-http", "sse"]
 
@@ -57,6 +57,13 @@ class NetworkSettings(BaseSettings):
     roles_claim: str = Field(default="roles", min_length=1, description="the name of a claim, as realm_access.roles")
     required_scopes: Names = Field(default=(), description="OAuth scopes, separated by commas, or nothing")
     roles_required: bool = Field(default=False, description="true or false")
+
+    state_keys: Annotated[SecretStr | None, BeforeValidator(blank_is_none)] = Field(
+        default=None, description="secrets of 32 bytes or more, separated by commas, or nothing"
+    )
+    state_keys_file: OptionalName = Field(
+        default=None, description="the path of a file with such secrets, one a line, or nothing"
+    )
 
     max_body_bytes: Annotated[int, NUMBER] = Field(
         default=1024 * 1024, ge=1024, le=64 * 1024 * 1024, description="a whole number of bytes from 1024 to 67108864"

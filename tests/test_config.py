@@ -173,6 +173,13 @@ def test_every_bad_value_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "max_memories (--max-memories)" in message
 
 
+@pytest.mark.parametrize("name", ["embedder_api_key", "selector_api_key", "state_keys"])
+def test_a_secret_that_cannot_be_used_is_not_shown(write_file: WriteFile, name: str) -> None:
+    write_file(f"{name} = 8241\n")
+    assert f"The setting {name} (" in refusal()
+    assert "8241" not in refusal().replace(str(platformdirs.user_config_path()), "")
+
+
 def test_a_blank_actor_is_refused() -> None:
     assert "actor (--actor) is blank" in refusal({"actor": " "})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import mcp_memory_server
 from mcp_memory_server import MemoryService, errors, open_provider
 from mcp_memory_server.cli import FAMILIES
-from mcp_memory_server.config import ENV_PREFIX, Settings
+from mcp_memory_server.config import ENV_PREFIX, Settings, is_secret
 from mcp_memory_server.network import NetworkSettings
 from mcp_memory_server.providers.base import Group
 from mcp_memory_server.server import prompts, resources
@@ -64,10 +64,11 @@ def test_every_resource_and_prompt_is_documented() -> None:
 
 def test_every_setting_is_documented_with_its_flag_and_its_variable() -> None:
     network = list(NetworkSettings.model_fields)
-    assert first_column(table_of_network_settings()) == [f"--{name.replace('_', '-')}" for name in network]
+    flags = [f"--{name.replace('_', '-')}" for name in network if not is_secret(name)]
+    assert first_column(table_of_network_settings()) == flags
     assert re.findall(rf"\| `({ENV_PREFIX}\w+)` \|", DEPLOY) == [f"{ENV_PREFIX}{name.upper()}" for name in network]
     names = [*(name for name in Settings.model_fields if name not in network), "config"]
-    flagged = [name for name in names if not name.endswith("_api_key")]  # secrets have no place on a command line
+    flagged = [name for name in names if name == "config" or not is_secret(name)]
     assert first_column(section("Settings")) == [f"--{name.replace('_', '-')}" for name in flagged]
     assert re.findall(rf"`({ENV_PREFIX}\w+)`", section("Settings")) == [f"{ENV_PREFIX}{name.upper()}" for name in names]
 

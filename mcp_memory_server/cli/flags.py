@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _SETTINGS: Final = (
     # (setting, placeholder, help). Values are checked by `config.load_settings`, whatever source they have. The
-    # one secret has no flag: other users of a machine can read command lines.
+    # secrets have no flags: other users of a machine can read command lines.
     ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://; an absolute path has four slashes."),
     ("actor", "NAME", "On whose behalf to act; default: the operating-system user."),
     ("roles", "NAMES", "Roles of the actor, separated by commas, such as memory:reviewer."),
@@ -58,6 +58,7 @@ _NETWORK: Final = (
     ("roles_claim", "NAME", "The claim that names their roles, such as realm_access.roles; default: roles."),
     ("required_scopes", "NAMES", "OAuth scopes without which a token lets nobody in."),
     ("roles_required", None, "Allow nothing to those whose token names no role."),
+    ("state_keys_file", "FILE", "Keys that servers behind one address share, one a line; default: each has its own."),
     ("max_body_bytes", "N", "Bytes of a request at most; default: 1048576."),
     ("request_timeout_s", "SECONDS", "How long a request may take; default: 30."),
     ("requests_per_minute", "N", "How many a caller may send, 0 for any number; default: 1200."),

@@ -53,6 +53,7 @@ def build_server(  # noqa: PLR0913  # each has a default
     elevated: bool = False,
     roles_required: bool = False,
     watch: Watch | None = None,
+    state_keys: Sequence[str] = (),
 ) -> Server[ConnectionState]:
     """A server that offers what the service's provider can do. Run it, or attach a client to it in memory.
 
@@ -65,6 +66,8 @@ def build_server(  # noqa: PLR0913  # each has a default
         elevated: the host's word that whoever answers a question of the server's may act as an administrator.
         roles_required: whether an actor without a role of ours may do nothing; see `policy.may`.
         watch: who tells subscribers, where several lifespans share one, as over HTTP; it stays the caller's to run.
+        state_keys: secrets of 32 bytes or more, which servers share where the answer to a question of one may reach
+            another: the first one seals, all of them open. Without any it is a random one.
 
     Raises:
         ConfigurationError: there is no toolset of one of these names.
@@ -123,7 +126,7 @@ def build_server(  # noqa: PLR0913  # each has a default
         on_completion=handlers.complete,
     )
     server.middleware.append(Metrics(served))
-    server.middleware.append(answers_boundary(SERVER_NAME))
+    server.middleware.append(answers_boundary(SERVER_NAME, state_keys))
     return server
 
 

@@ -8,11 +8,12 @@ counts; the model that called the tool can neither see the question nor answer i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 import mcp_types as types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import is_version_at_least
@@ -23,6 +24,8 @@ from .time_limit import person_is_asked
 
 _ANSWER: Final = "answer"
 _ASKS_IN_RESULTS: Final = "2026-07-28"
+_NOT_OPENED: Final = {"reason": "invalid_request_state"}
+_REMEDY: Final = "call again without requestState and inputResponses, and the question is asked anew."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,25 @@ class Answer:
 Unanswered = Literal["declined", "cancelled", "cannot_ask"]
 
 
-def answers_boundary(server_name: str) -> RequestStateBoundary:
-    """Seals what ties an answer to its question, so that no client can make it up. For the server's middleware."""
-    return RequestStateBoundary(RequestStateSecurity.ephemeral(), default_audience=server_name)
+def answers_boundary(server_name: str, keys: Sequence[str] = ()) -> RequestStateBoundary:
+    """Seals what ties an answer to its question, so that no client can make it up. For the server's middleware.
+
+    `keys` are those that processes share: the first one seals, all of them open. Without any, it is a random one.
+    """
+    security = RequestStateSecurity(keys=keys) if keys else RequestStateSecurity.ephemeral()
+    return _AnswersBoundary(security, default_audience=server_name)
+
+
+class _AnswersBoundary(RequestStateBoundary):
+    """The SDK's, which also says what to do about a seal that cannot be opened."""
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        try:
+            return await super().__call__(ctx, call_next)
+        except MCPError as error:
+            if error.error.data != _NOT_OPENED:
+                raise
+            raise MCPError(error.error.code, f"{error.error.message}: {_REMEDY}", _NOT_OPENED) from None
 
 
 async def ask(

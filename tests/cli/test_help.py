@@ -5,7 +5,7 @@ import pytest
 
 from mcp_memory_server.cli import FAMILIES, commands
 from mcp_memory_server.cli.flags import NETWORK_FLAGS, setting_flags
-from mcp_memory_server.config import Settings
+from mcp_memory_server.config import Settings, is_secret
 from mcp_memory_server.network import NetworkSettings
 
 from .conftest import CommandLine
@@ -21,8 +21,8 @@ def test_the_summary_of_a_command_is_its_own_first_sentence(name: str) -> None:
     assert (command.help or "").splitlines()[0] == SUMMARIES[name]
 
 
-FLAGS = {*Settings.model_fields, "config", "json"} - {"embedder_api_key", "selector_api_key", *NETWORK_FLAGS}
-"""Every setting but the secret, since others on a machine can read command lines, and but what only `serve` reads."""
+FLAGS = {"config", "json", *(name for name in Settings.model_fields if not is_secret(name))} - {*NETWORK_FLAGS}
+"""Every setting but the secrets, since others on a machine can read command lines, and but what only `serve` reads."""
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
@@ -37,7 +37,7 @@ def test_serve_takes_the_flags_of_the_network_too() -> None:
     command = commands.get_command(click.Context(commands), "serve")
     assert command is not None
     flags = {parameter.name for parameter in command.params}
-    assert flags == FLAGS | set(NetworkSettings.model_fields)
+    assert flags == FLAGS | {name for name in NetworkSettings.model_fields if not is_secret(name)}
 
 
 def test_every_setting_has_a_flag_and_the_other_way_round() -> None:

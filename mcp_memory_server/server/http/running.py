@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -21,6 +21,7 @@ from mcp_memory_server.opening import open_service
 from mcp_memory_server.server import build_server
 from mcp_memory_server.server.auth import Authentication, open_authentication, token_actor
 from mcp_memory_server.server.identity import fixed_actor
+from mcp_memory_server.server.state_keys import read_state_keys
 from mcp_memory_server.server.time_limit import TimeLimit
 from mcp_memory_server.server.watch import Watch
 from mcp_memory_server.service import MemoryService
@@ -46,10 +47,11 @@ async def serve_http(settings: Settings) -> int:
         StoreError: the store cannot be opened.
     """
     check_exposure(settings)
+    state_keys = read_state_keys(settings)
     with listening(settings.host, settings.port) as listener:
         url = settings.public_url or address_of(listener, settings)
         async with open_authentication(settings, url) as authentication, open_service(settings) as service:
-            web = WebServer(settings, service, authentication)
+            web = WebServer(settings, service, authentication, state_keys)
             whose = "asking callers for tokens" if authentication else f"to whoever connects, as {settings.actor}"
             logger.info("serving the memory in %s at %s, %s", settings.shown_url, url, whose)
             async with anyio.create_task_group() as tasks:
@@ -82,7 +84,13 @@ def check_exposure(settings: Settings) -> None:
 class WebServer:
     """One process's server, from the first connection to the last."""
 
-    def __init__(self, settings: Settings, service: MemoryService, authentication: Authentication | None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        service: MemoryService,
+        authentication: Authentication | None,
+        state_keys: Sequence[str] = (),
+    ) -> None:
         self._watch = Watch(service.provider)
         server = build_server(
             service,
@@ -93,6 +101,7 @@ class WebServer:
             toolsets=settings.toolsets,
             roles_required=settings.roles_required,
             watch=self._watch,
+            state_keys=state_keys,
         )
         server.middleware.append(TimeLimit(settings.request_timeout_s))
         health = Health(service, is_stopping=lambda: self.is_stopping)
