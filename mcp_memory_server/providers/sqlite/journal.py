@@ -26,6 +26,9 @@ SELECT count(*) FROM journal WHERE {_OF_ACTORS} AND (at < :before OR digest_id I
 ))
 """
 _COLUMNS = "digest_id, actor_id, turn_id, at, body"
+# By the index named, which is the actor's own; SQLite would take that by the digest alone.
+_BY_DIGEST = f"SELECT {_COLUMNS} FROM journal INDEXED BY journal_owner WHERE actor_id = ? AND digest_id = ?"
+_BY_TURN = f"SELECT {_COLUMNS} FROM journal WHERE actor_id = ? AND turn_id = ?"
 
 
 def append(db: sqlite3.Connection, digests: Sequence[JournaledDigest]) -> None:
@@ -37,12 +40,10 @@ def append(db: sqlite3.Connection, digests: Sequence[JournaledDigest]) -> None:
 
 
 def find(db: sqlite3.Connection, lookup: JournalLookup) -> JournaledDigest | None:
-    column, value = ("digest_id", lookup.digest_id) if lookup.digest_id is not None else ("turn_id", lookup.turn_id)
+    query, value = (_BY_DIGEST, lookup.digest_id) if lookup.digest_id is not None else (_BY_TURN, lookup.turn_id)
     if value is None or not (is_storable(value) and is_storable(lookup.actor_id)):
         return None
-    row = db.execute(
-        f"SELECT {_COLUMNS} FROM journal WHERE {column} = ? AND actor_id = ?", (value, lookup.actor_id)
-    ).fetchone()
+    row = db.execute(query, (lookup.actor_id, value)).fetchone()
     return None if row is None else journaled_of(*row)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from mcp_memory_server.providers.base import Filter, Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
@@ -25,10 +25,12 @@ _SCOPES = "SELECT id, token FROM scope WHERE token IN (SELECT value FROM json_ea
 # A `+` before a column keeps it out of the choice of index: without statistics SQLite takes the index by status,
 # which all records of a scope share, and reads the whole scope.
 _MATCHING = f"""
-SELECT {COLUMNS}, memory.scope_id FROM memory
+SELECT {COLUMNS}, memory.scope_id FROM memory {{index}}
 WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes))
   AND +memory.status IN (SELECT value FROM json_each(:statuses))
 """
+# Named, since SQLite would take the index by id alone, and so come across the records of others.
+_BY_PLACE = "INDEXED BY memory_place"
 # Added where they are asked for: with "or nothing is asked" in the query no index would serve it.
 _WITH_IDS = "AND memory.id IN (SELECT value FROM json_each(:ids))"
 _WITH_KEYS = "AND memory.key IN (SELECT value FROM json_each(:keys))"
@@ -127,7 +129,8 @@ def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
     scopes = scope_ids(db, request.scopes)
     included: tuple[Status, ...] = ("quarantined",) if request.filter.include_quarantined else ()
     statuses = tuple(dict.fromkeys(request.statuses + included))
-    asked = _Asked(scopes, statuses, narrowed(db, scopes, request.filter, statuses))
+    # The statuses say which quarantined ones are asked for: as a part of the filter that would read the scopes whole.
+    asked = _Asked(scopes, statuses, narrowed(db, scopes, replace(request.filter, include_quarantined=False), statuses))
     versions = [version.record for version in asked.narrowed.versions if _is_named(version.record, request)]
     if request.limit is None or request.ids is not None or request.keys is not None:
         return listing([*_matching(db, asked, request.ids, request.keys), *versions], request)
@@ -187,14 +190,14 @@ def _first_keys(db: sqlite3.Connection, asked: _Asked, limit: int, pinned: Itera
 def _matching(
     db: sqlite3.Connection, asked: _Asked, ids: Iterable[str] | None, keys: Iterable[str] | None
 ) -> list[MemoryRecord]:
-    template, more = _MATCHING, dict[str, object]()
+    query, more = _MATCHING.format(index="" if ids is None else _BY_PLACE), dict[str, object]()
     if ids is not None:
-        template += _WITH_IDS
+        query += _WITH_IDS
         more["ids"] = json_names(ids)
     if keys is not None:
-        template += _WITH_KEYS
+        query += _WITH_KEYS
         more["keys"] = json_names(keys)
-    rows = db.execute(*asked.query(template + "{seen}", **more))
+    rows = db.execute(*asked.query(query + "{seen}", **more))
     return [record_of(asked.scopes[row[-1]], row) for row in rows]
 
 
