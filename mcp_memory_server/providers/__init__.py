@@ -20,7 +20,11 @@ Opener = Callable[[str], AbstractAsyncContextManager[MemoryProvider]]
 
 # Not entry points: looking those up reads the metadata of every installed package, which would cost a prompt
 # hook more than everything else it does.
-_BUILT_IN: Final = {"memory": ("in_memory", "open_in_memory"), "sqlite": ("sqlite", "open_sqlite")}
+_BUILT_IN: Final = {
+    "memory": ("in_memory", "open_in_memory"),
+    "sqlite": ("sqlite", "open_sqlite"),
+    "postgresql": ("postgres", "open_postgres"),
+}
 
 
 def provider_schemes() -> dict[str, Callable[[], Opener]]:

@@ -15,7 +15,7 @@ from .base import Filter, WriteRequest
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
 
-_BEHIND_ALL: Final = 1 << 40
+_BEHIND_ALL: Final = 1 << 60
 """A number that no store gives to a record of its own."""
 
 

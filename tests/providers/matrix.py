@@ -7,6 +7,8 @@ from typing import Final
 from mcp_memory_server.providers import open_provider
 from mcp_memory_server.providers.contract import Store
 
+from .postgres_server import fresh_url
+
 
 def _in_memory(folder: Path) -> Store:
     return Store(lambda: open_provider("memory://"), durable=False, shared=False)
@@ -19,5 +21,14 @@ def _sqlite(folder: Path) -> Store:
     )
 
 
-STORES: Final[Mapping[str, Callable[[Path], Store]]] = {"memory": _in_memory, "sqlite": _sqlite}
+def _postgres(folder: Path) -> Store:
+    url = fresh_url()
+    return Store(lambda: open_provider(url))
+
+
+STORES: Final[Mapping[str, Callable[[Path], Store]]] = {
+    "memory": _in_memory,
+    "sqlite": _sqlite,
+    "postgresql": _postgres,
+}
 """By URL scheme: makes an empty store that keeps its files, if any, in the folder it is given."""
