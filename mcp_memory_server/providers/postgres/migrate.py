@@ -22,6 +22,13 @@ CREATE TABLE IF NOT EXISTS migration (
     applied_at  timestamptz NOT NULL DEFAULT now()
 )
 """
+_TABLES: Final = """
+SELECT relname FROM pg_class
+WHERE relnamespace = $1::text::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+ORDER BY relname
+"""
+MAINTAINABLE: Final = 17
+"""The first release of Postgres in which a role that does not own a table can be let VACUUM it."""
 _EMPTY_PARENTS: Final = """
 SELECT relname FROM pg_partitioned_table JOIN pg_class ON oid = partrelid
 WHERE relnamespace = $1::text::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = partrelid)
@@ -49,13 +56,14 @@ async def schema_version(connection: Any) -> int:
     return await connection.fetchval(f"SELECT coalesce(max(number), 0) FROM {SCHEMA}.migration")
 
 
-async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS) -> None:
+async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS, server_role: str | None = None) -> None:
     """Bring the schema to the latest version, all in one transaction.
 
     Args:
         connection: of a role that may create the schema, or owns it.
         partitions: how many each table of a new store is split into, by the hash of the scope; 0 for none, as an
             engine wants it that distributes the tables itself.
+        server_role: who the servers connect as; it is given what they need. None where that is the owner itself.
 
     Raises:
         StoreTooNew: a newer release wrote it; nothing is changed.
@@ -71,6 +79,23 @@ async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS) -> None
                 await connection.execute(sql.replace(_BY_SCOPE, "PARTITION BY HASH (scope_id)" if partitions else ""))
                 await _split(connection, partitions)
                 await connection.execute("INSERT INTO migration (number, name) VALUES ($1, $2)", number, name)
+        if server_role is not None:
+            await _grant(connection, server_role)
+
+
+async def _grant(connection: Any, role: str) -> None:
+    """Give a role what a server needs.
+
+    Of a partition it may not read a row, for the policy stands on the table as a whole: who asks a partition goes
+    round it.
+    """
+    name = await connection.fetchval("SELECT quote_ident($1)", role)
+    tables = ", ".join(f"{SCHEMA}.{table}" for (table,) in await connection.fetch(_TABLES, SCHEMA))
+    await connection.execute(f"GRANT USAGE ON SCHEMA {SCHEMA} TO {name}")
+    await connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {name}")
+    await connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {name}")
+    if connection.get_server_version().major >= MAINTAINABLE:
+        await connection.execute(f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}")
 
 
 async def _split(connection: Any, partitions: int) -> None:
