@@ -77,6 +77,8 @@ that.""",
 def section_of(entry: DigestEntry) -> Name:
     """The section that an entry belongs into: its kind's, and for plain facts its author's."""
     match entry.kind:
+        case "semantic":
+            return "people" if entry.origin.author == "human" else "assistant"
         case "working":
             return "working"
         case "procedural":
@@ -89,8 +91,6 @@ def section_of(entry: DigestEntry) -> Name:
             return "shared"
         case "insight":
             return "insights"
-        case "semantic":
-            return "people" if entry.origin.author == "human" else "assistant"
 
 
 def in_sections(entries: Iterable[DigestEntry]) -> list[tuple[str, Sequence[DigestEntry]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from mcp_memory_server.derived import Derived
 from mcp_memory_server.errors import ConfigurationError, echo
@@ -71,20 +71,29 @@ def numbered(versions: Iterable[tuple[int, MemoryRecord]], asked: Filter) -> dic
     return {number: record for number, (_, record) in enumerate(ordered, start=_BEHIND_ALL)}
 
 
-def asked_words(question: str) -> Sequence[tuple[str, ...]]:
-    """The words that a question looks for, each in all its forms, as it was asked (folded) first.
+class AskedWord(NamedTuple):
+    """A word that a question looks for, as it was asked (folded), and its forms as a record's stand in `_forms_of`."""
+
+    word: str
+    written: str
+    stem: str
+    """The written one again, where the stem is no other."""
+
+
+def asked_words(question: str) -> list[AskedWord]:
+    """The words that a question looks for.
 
     The language is detected, here and for records: where a store has one of its own, a form may be missed.
     """
     from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
 
-    return read_query(question).words
+    return [AskedWord(forms[0], f"\n{forms[0]}\n", f"\n{forms[-1]}\n") for forms in read_query(question).words]
 
 
-def words_in_common(asked: Sequence[tuple[str, ...]], record: MemoryRecord) -> list[str]:
+def words_in_common(asked: Sequence[AskedWord], record: MemoryRecord) -> list[str]:
     """Those of the asked words that a record holds in any of their forms, as they were asked, in order."""
     held = _forms_of(record)
-    return [forms[0] for forms in asked if any(f"\n{form}\n" in held for form in forms)]
+    return [word for word, written, stem in asked if written in held or stem in held]
 
 
 def _made_forms(record: MemoryRecord) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .bm25 import length_divisors
 from .segment import Row, Segment, build_segment, merge_segments
 from .threads import ThreadOrder
 
@@ -95,6 +96,11 @@ class SignatureBlock:
         return _joined([segment.word_counts for segment in self.segments], np.float32)
 
     @cached_property
+    def length_divisors(self) -> NDArray[np.float32]:
+        """`bm25.length_divisors` of the rows among themselves."""
+        return length_divisors(self.word_counts, mean_length(self.word_counts, self.alive, len(self)))
+
+    @cached_property
     def keys_in_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The keys of all rows, ascending, and the row of each."""
         order = self.keys.argsort(kind="stable")
@@ -117,6 +123,12 @@ class SignatureBlock:
         """The order of writing within each thread; made at the first ranking and kept."""
         threads = _joined([segment.threads for segment in self.segments], np.int64)
         return ThreadOrder.of(threads, self.numbers, self.alive & (threads != 0))
+
+
+def mean_length(word_counts: NDArray[np.float32], alive: NDArray[np.bool_], living: int) -> float:
+    """How many words a living row has on average; 0 where there is none."""
+    counted = word_counts if living == len(alive) else word_counts[alive]
+    return float(counted.sum()) / max(living, 1)
 
 
 def _joined(columns: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDArray[Any]:

@@ -1,13 +1,13 @@
 """All the records a caller may see, as one table."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .block import SignatureBlock
+from .block import SignatureBlock, mean_length
+from .bm25 import length_divisors
 from .postings import Hits
 from .segment import Segment
 
@@ -43,6 +43,8 @@ class Caller:
         self.count = sum(len(block) for block in blocks)
         """How many rows are alive."""
         self.alive = self._column("alive")
+        self.numbers: NDArray[np.int64] = self._column("numbers")
+        self.times_ms: NDArray[np.int64] = self._column("times_ms")
 
     def __len__(self) -> int:
         return self.starts[-1]
@@ -51,24 +53,17 @@ class Caller:
     def all_alive(self) -> bool:
         return self.count == len(self)
 
-    @cached_property
-    def numbers(self) -> NDArray[np.int64]:
-        return self._column("numbers")
-
-    @cached_property
+    @property
     def keys(self) -> NDArray[np.int64]:
         return self._column("keys")
 
-    @cached_property
-    def times_ms(self) -> NDArray[np.int64]:
-        return self._column("times_ms")
-
-    @cached_property
-    def relative_lengths(self) -> NDArray[np.float32]:
-        """For each row its word count over the mean."""
+    @property
+    def length_divisors(self) -> NDArray[np.float32]:
+        """`bm25.length_divisors`, by the mean of all living rows."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].length_divisors
         counts = self._column("word_counts")
-        mean = float(counts.sum() if self.all_alive else counts[self.alive].sum()) / max(self.count, 1)
-        return np.divide(counts, max(mean, 1.0), dtype=np.float32)
+        return length_divisors(counts, mean_length(counts, self.alive, self.count))
 
     @property
     def has_threads(self) -> bool:
@@ -96,12 +91,17 @@ class Caller:
             found.append(block.threads.held_near(rows[here] - start, terms[here], weights, radius))
         return np.concatenate(found)
 
-    def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.float32]]:
+    def block_indices(self, rows: NDArray[np.int64]) -> list[int]:
+        """For each row the index of its block."""
+        if len(self.blocks) == 1:
+            return [0] * len(rows)
+        return (np.searchsorted(self.starts, rows, side="right") - 1).tolist()
+
+    def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.uint8]]:
         """The rows that hold each term, and how often; `places` of the hits mean nothing over several segments."""
         found = [segment.terms.find(wanted) for segment, _ in self.parts]
         often = [segment.frequencies.take(hits.places) for (segment, _), hits in zip(self.parts, found, strict=True)]
-        joined, frequencies = self._living(found, often)
-        return joined, frequencies.astype(np.float32)
+        return self._living(found, often)
 
     def find_trigrams(self, wanted: NDArray[np.uint16]) -> Hits:
         """The rows that hold each trigram."""
@@ -154,7 +154,8 @@ class Caller:
             return found[0], values[0] if values else _NOTHING
         holding = found[0].holding
         wanted = np.concatenate([np.arange(len(holding)).repeat(hits.holding) for hits in found])
-        rows = np.concatenate([hits.rows + start for hits, (_, start) in zip(found, self.parts, strict=True)])
+        starts = [start for _, start in self.parts]
+        rows = np.concatenate([hits.rows.astype(np.int64) + start for hits, start in zip(found, starts, strict=True)])
         order = wanted.argsort(kind="stable")
         order = order[self.alive[rows[order]]]
         kept = np.concatenate(values)[order] if values else _NOTHING

@@ -118,17 +118,20 @@ class _Ranking:
         if self._living is not None:
             eligible = eligible & self._living
         score = _summed(signals).round(_DECIMALS)
-        order = _ordered(caller, score, np.flatnonzero(eligible), limit)
+        order = _ordered(caller, score, eligible.nonzero()[0], limit)
         if len(caller.blocks) == 1 and caller.blocks[0].has_distinct_keys:
             rows = order[:limit]
         else:
             rows = self._with_siblings(list(dict.fromkeys(caller.keys[order].tolist()))[:limit], score)
-        shares = zip(*(values[rows].tolist() for values in signals.values()), strict=True)
-        blocks = (np.searchsorted(caller.starts, rows, side="right") - 1).tolist()
-        told = zip(blocks, caller.numbers[rows].tolist(), score[rows].tolist(), shares, strict=True)
-        return [
-            Ranked(block, number, total, dict(zip(signals, share, strict=True))) for block, number, total, share in told
-        ]
+        shares = zip(*(values.take(rows).tolist() for values in signals.values()), strict=True)
+        told = zip(
+            caller.block_indices(rows),
+            caller.numbers.take(rows).tolist(),
+            score.take(rows).tolist(),
+            shares,
+            strict=True,
+        )
+        return [Ranked(block, number, total, dict(zip(signals, share))) for block, number, total, share in told]  # noqa: B905  # both are the signals
 
     def _with_siblings(self, keys: list[int], score: NDArray[np.float32]) -> NDArray[np.int64]:
         """All rows of these keys in the order of the keys, those of one key by score."""
@@ -225,20 +228,24 @@ def _ordered(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int64]
     # A key stands once in a block.
     enough = limit * len(caller.blocks)
     if len(rows) > enough and all(block.has_distinct_keys for block in caller.blocks):
-        scores = score[rows]
-        rows = rows[scores >= np.partition(scores, len(rows) - enough)[len(rows) - enough]]
-    return rows[np.lexsort((-caller.numbers[rows], -caller.times_ms[rows], -score[rows]))]
+        scores = score.take(rows)
+        rows = rows[scores >= _nth_highest(scores, enough)]
+    # Sorted upwards and read backwards, so that nothing has to be negated. What is equal keeps its order.
+    rows = rows[::-1]
+    upwards = np.lexsort((caller.numbers.take(rows), caller.times_ms.take(rows), score.take(rows)))
+    return rows.take(upwards[::-1])
 
 
 def _nth_highest(values: NDArray[np.float32], count: int) -> float:
     """The lowest of the `count` highest values."""
     place = max(len(values) - count, 0)
-    return float(np.partition(values, place)[place])
+    ordered = values.copy()
+    ordered.partition(place)
+    return float(ordered[place])
 
 
 def _summed(signals: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    first, *others = signals.values()
-    total = first.copy()
+    total, *others = signals.values()
     for values in others:
-        total += values
+        total = total + values
     return total

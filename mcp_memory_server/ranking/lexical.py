@@ -1,22 +1,16 @@
-"""Scores by words and by trigrams, over the caller's records only.
-
-BM25 follows Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with the idf
-that stays above nought, so that a word which most records hold still counts for those that hold it.
-"""
+"""Scores by words and by trigrams, over the caller's records only."""
 
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .bm25 import rarity, saturated, saturated_at_mean
 from .caller import Caller
 from .related import related_stems
 from .signature import hash_forms, trigram_hashes
 from .text import QueryText
 
-# Facts are short: saturation comes early, and a longer fact is rarely padded, so length counts little.
-_K1: Final = 0.9
-_B: Final = 0.2
 # A related word tells less than the word itself, and never more than it would.
 _RELATED: Final = 0.4
 # By related words alone a record is shown only if they stand for this part of all that the question asks.
@@ -83,19 +77,20 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     own = int(hits.holding[: asked.forms].sum())
     rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
-    frequencies = _highest(caller, len(query.words), held, rows, often[:own])
-    idf = rarity((frequencies > 0).sum(axis=1), caller.count)
-    lengths = _length_divisor(caller)
+    frequencies = _highest(caller, len(query.words), held, rows, often[:own].astype(np.float32))
+    holds = frequencies > 0
+    idf = rarity(holds.sum(axis=1), caller.count)
+    lengths = caller.length_divisors
     # Summed word by word, not as a matrix product, whose rounding depends on where a row stands: equal rows must tie.
-    scores = (idf[:, np.newaxis] * _saturated(frequencies, lengths)).sum(axis=0)
-    evidence = np.zeros(len(caller), dtype=np.bool_)
-    evidence[rows] = True
+    scores = (idf[:, np.newaxis] * saturated(frequencies, lengths)).sum(axis=0)
+    evidence = np.logical_or.reduce(holds, axis=0)
     if own < len(words):
         others = rarity(hits.holding[asked.forms :], caller.count).repeat(hits.holding[asked.forms :])
-        worth = np.minimum(others * _saturated(often[own:]), idf.take(words[own:]))
+        worth = np.minimum(others * saturated_at_mean(often[own:]), idf.take(words[own:]))
         # For rows without a word of the question, what the best word related to it is worth; summed over words.
         best = _highest(caller, len(query.words), words[own:], hits.rows[own:], worth)
-        related = (best * (frequencies == 0)).sum(axis=0)
+        best[holds] = 0
+        related = best.sum(axis=0)
         scores += np.float32(_RELATED) * related
         evidence |= related >= np.float32(_RELATED_EVIDENCE) * idf.sum()
     if not evidence.any():
@@ -117,16 +112,6 @@ def _highest(
     table = np.zeros(count * len(caller), dtype=np.float32)
     np.maximum.at(table, words * len(caller) + rows, values)  # in one dimension, where numpy is quick at it
     return table.reshape(count, len(caller))
-
-
-def _length_divisor(caller: Caller) -> NDArray[np.float32]:
-    """For each row what its length divides by: 1 for the mean, a little more for longer ones."""
-    return 1 - _B + _B * caller.relative_lengths
-
-
-def rarity(holding: NDArray[np.int64], count: int) -> NDArray[np.float32]:
-    """The idf of terms that so many of `count` records hold."""
-    return np.log1p((count - holding + 0.5) / (holding + 0.5)).astype(np.float32)
 
 
 def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.float32]:
@@ -155,9 +140,8 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
     value = np.bincount(places, weights=credit[:kept].repeat(counts)).take(candidates)
     value *= rarity(caller.term_holding(found), max(caller.count, 1))
     chosen = (-value).argsort(kind="stable")[:_FEEDBACK_TERMS]
-    chosen = chosen[value.take(chosen) > 0]
     hits, often = caller.find_terms(found.take(chosen))
-    return caller.sum_by_row(hits, value.take(chosen).repeat(hits.holding) * _saturated(often))
+    return caller.sum_by_row(hits, value.take(chosen).repeat(hits.holding) * saturated_at_mean(often))
 
 
 def _places_among(hashes: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
@@ -166,11 +150,6 @@ def _places_among(hashes: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDA
         return np.zeros(0, dtype=np.int64)
     places = np.minimum(hashes.searchsorted(wanted), len(hashes) - 1)
     return places[hashes.take(places) == wanted]
-
-
-def _saturated(frequencies: NDArray[np.float32], lengths: NDArray[np.float32] | float = 1.0) -> NDArray[np.float32]:
-    """What a count is worth in BM25; `lengths` is the divisor for each row's length."""
-    return frequencies * np.float32(_K1 + 1) / (frequencies + np.multiply(lengths, _K1, dtype=np.float32))
 
 
 def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:

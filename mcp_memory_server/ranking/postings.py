@@ -17,7 +17,7 @@ class Hits(NamedTuple):
     So what belongs to each hash is spread over its hits by `values.repeat(holding)`.
     """
 
-    rows: NDArray[np.int64]
+    rows: NDArray[Any]
     holding: NDArray[np.int64]
     """For each hash looked for, how many rows hold it."""
     places: NDArray[np.int64]
@@ -50,17 +50,19 @@ class Postings:
 
     def holding(self, wanted: NDArray[Any]) -> NDArray[np.int64]:
         """For each wanted hash, how many rows hold it."""
-        return self._spans(wanted)[1]
+        starts, ends = self._spans(wanted)
+        return ends - starts
 
     def find(self, wanted: NDArray[Any]) -> Hits:
         """Where the wanted hashes stand."""
-        starts, holding = self._spans(wanted)
-        ends = holding.cumsum()
-        total = int(ends[-1]) if len(ends) else 0
-        places = np.arange(total) + (starts - ends + holding).repeat(holding)
-        return Hits(self.rows.take(places).astype(np.int64), holding, places)
+        starts, ends = self._spans(wanted)
+        holding = ends - starts
+        # The last hit of a hash stands at its end in the postings, and at the running sum among the hits.
+        places = (ends - holding.cumsum()).repeat(holding)
+        places += np.arange(len(places))
+        return Hits(self.rows.take(places), holding, places)
 
     def _spans(self, wanted: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """For each wanted hash where its rows start, and how many there are."""
-        starts = self.starts.take(self.hashes.searchsorted(wanted, "left"))
-        return starts, self.starts.take(self.hashes.searchsorted(wanted, "right")) - starts
+        """For each wanted hash where its rows start and end."""
+        hashes, starts = self.hashes, self.starts
+        return starts.take(hashes.searchsorted(wanted, "left")), starts.take(hashes.searchsorted(wanted, "right"))

@@ -56,11 +56,9 @@ class Segment:
 
     def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The terms of these rows, row after row, as places in `terms.hashes`, and how many each row has."""
-        starts = self.term_starts.take(rows)
-        counts = self.term_starts.take(rows + 1) - starts
-        ends = counts.cumsum()
-        places = np.arange(int(ends[-1]) if len(ends) else 0) + (starts - ends + counts).repeat(counts)
-        return self.terms_of_rows.take(places), counts
+        starts, ends = self.term_starts.take(rows), self.term_starts.take(rows + 1)
+        terms = [self.terms_of_rows[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return np.concatenate(terms or [self.terms_of_rows[:0]]), ends - starts
 
     @property
     def nbytes(self) -> int:

@@ -27,6 +27,8 @@ SIGNATURE_VERSION: Final = 1
 _HEADER: Final = struct.Struct("<BBHHH")
 _MOST: Final = 0xFFFF
 _MOST_SUBJECT_TERMS: Final = 8
+_TRIGRAM_FACTORS: Final = [np.uint32(factor) for factor in (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F)]
+_UPPER_HALF: Final = np.uint32(16)
 
 
 class SignatureParts(NamedTuple):
@@ -109,10 +111,13 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
     if len(padded) < 3:
         return np.zeros(0, dtype=np.uint16)
     points = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4")
-    mixed = (points[:-2] * np.uint32(0x9E3779B1)) ^ (points[1:-1] * np.uint32(0x85EBCA6B))
-    mixed = (mixed ^ (points[2:] * np.uint32(0xC2B2AE35))) * np.uint32(0x27D4EB2F)
-    hashes = np.sort((mixed >> np.uint32(16)).astype(np.uint16))
-    return hashes[np.concatenate(([True], hashes[1:] != hashes[:-1]))]
+    first, second, third, mixing = _TRIGRAM_FACTORS
+    mixed = (points[:-2] * first ^ points[1:-1] * second ^ points[2:] * third) * mixing
+    hashes = (mixed >> _UPPER_HALF).astype(np.uint16)
+    hashes.sort()
+    distinct = np.ones(len(hashes), dtype=np.bool_)
+    np.not_equal(hashes[1:], hashes[:-1], out=distinct[1:])
+    return hashes[distinct]
 
 
 def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> str:

@@ -44,7 +44,13 @@ def forms_of_text(text: str, language: str | None = None) -> Iterator[Forms]:
 
 def read_query(text: str, language: str | None = None) -> QueryText:
     """What a question looks for: distinct words without stop words, or all of them if it has no others."""
-    clear = composed(text[:MAX_QUERY_CHARS])[:MAX_QUERY_CHARS]
+    return _read_query(text[:MAX_QUERY_CHARS], language)
+
+
+# The last one is kept: records are ranked by a question, and then the answer is explained by it.
+@lru_cache(maxsize=1)
+def _read_query(text: str, language: str | None) -> QueryText:
+    clear = composed(text)[:MAX_QUERY_CHARS]
     words = asked_words(clear)
     folded = [_folded(word) for word in words]
     known = language or detect_language(clear, folded)

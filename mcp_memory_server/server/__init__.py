@@ -10,6 +10,7 @@ from typing import Final
 from uuid import uuid4
 
 import anyio.to_thread
+import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 
@@ -114,7 +115,6 @@ def build_server(  # noqa: PLR0913  # each has a default
         # Else the SDK would list all tools at each call over HTTP, to see whether an argument belongs into a header.
         get_tool_input_schema=lambda name: served[name].definition.input_schema if name in served else None,
         on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_resource_templates,
         on_read_resource=handlers.read_resource,
@@ -125,6 +125,8 @@ def build_server(  # noqa: PLR0913  # each has a default
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,
     )
+    # Not `on_call_tool`, which takes no answer that is JSON already.
+    server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
     server.middleware.append(Metrics(served))
     server.middleware.append(answers_boundary(SERVER_NAME, state_keys))
     return server

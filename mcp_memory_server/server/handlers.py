@@ -16,7 +16,7 @@ from mcp_memory_server.service.audience import Audience
 from . import completions, prompts, resources, tools, uris
 from .failures import as_answer
 from .identity import Ctx, Identify
-from .tools import Call, Result, ServedTool
+from .tools import Call, ServedTool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,20 @@ class Handlers:
         self.greeted.set()
         return types.ListToolsResult(tools=[tool.definition for tool in self._tools_of(self.identify(ctx)).values()])
 
-    async def call_tool(self, ctx: Ctx, params: types.CallToolRequestParams) -> Result:
+    async def call_tool(
+        self, ctx: Ctx, params: types.CallToolRequestParams
+    ) -> dict[str, Any] | types.InputRequiredResult:
+        """Run a tool; its result as it goes over the wire."""
         context = self.identify(ctx)
 
         def begin(given: dict[str, Any]) -> Call:
             return Call(self.service, context, given, ctx, params, self.elevated)
 
         result = await tools.call_tool(self._tools_of(context), params, self.service, begin)
-        failed = isinstance(result, types.CallToolResult) and result.is_error
-        if not failed and self.tools[params.name].writes:
+        is_result = isinstance(result, types.CallToolResult)
+        if not (is_result and result.is_error) and self.tools[params.name].writes:
             ctx.lifespan_context.watch.poke()
-        return result
+        return tools.wire_form(result) if is_result else result
 
     async def list_resources(self, ctx: Ctx, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         listed = resources.LISTED if self._may_read(self.identify(ctx)) else ()

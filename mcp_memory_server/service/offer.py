@@ -90,17 +90,14 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, 
 
     scopes = tuple(await wiring.resolver.resolve(context))
     query = (request.query or "").strip()
-    found = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand))
-    digest_id = wiring.new_id()
-
-    def upto(most: int) -> MemoryDigest:
-        return found.digest(most).model_copy(update={"digest_id": digest_id})
-
-    offered = Offered(upto(limit), False, withheld=await _withheld(wiring, context, scopes, asked))
+    found = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand, wiring.new_id()))
+    digest, withheld = found.digest(limit), await _withheld(wiring, context, scopes, asked)
     if request.turn_id is None:
-        ranks = {entry.id: found.places[entry.key] for entry in offered.digest.entries}
-        offered = replace(offered, query=query, ranks=ranks, expanded=found.expanded)
-    offered = fitting.fitted(offered, upto)
+        ranks = {entry.id: found.places[entry.key] for entry in digest.entries}
+        offered = Offered(digest, False, 0, withheld, query, ranks, found.expanded)
+    else:
+        offered = Offered(digest, False, 0, withheld)
+    offered = fitting.fitted(offered, found.digest)
     return await journaled(wiring, context, offered, JournalNote(now, request.turn_id, query or None), fitting)
 
 
@@ -139,7 +136,8 @@ def _limit(wiring: Wiring, request: OfferRequest) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a digest is resolved from: the scopes, the question, how many entries at most, when, and what counts."""
+    """What a digest is resolved from: the scopes, the question, how many entries at most, when, and what counts; and
+    the id that it gets."""
 
     scopes: tuple[str, ...]
     query: str
@@ -147,12 +145,13 @@ class _Asked:
     now: str
     filter: Filter
     expand: bool = False
+    digest_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was found: its digest of at most so many entries, without its id; the place of each key; and the ids of
-    what came along one hop."""
+    """What was found: its digest of at most so many entries; the place of each key; and the ids of what came along
+    one hop."""
 
     digest: Callable[[int], MemoryDigest]
     places: Mapping[str, int]
@@ -161,7 +160,11 @@ class _Found:
 
 async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
     provider, scopes, limit = wiring.provider, asked.scopes, asked.limit
-    told: dict[str, Any] = {"as_of": asked.filter.as_of, "known_at": asked.filter.known_at}
+    told: dict[str, Any] = {
+        "digest_id": asked.digest_id,
+        "as_of": asked.filter.as_of,
+        "known_at": asked.filter.known_at,
+    }
     further: tuple[MemoryRecord, ...] = ()
     if asked.query and can_search(provider):
         embedded = await wiring.embeddings.question(asked.query)
@@ -189,7 +192,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
         }
         return resolved.model_copy(update=told | omitted)
 
-    places = {key: place for place, key in enumerate(dict.fromkeys(record.key for record in found), start=1)}
+    places = {key: place for place, key in enumerate(dict.fromkeys([record.key for record in found]), start=1)}
     return _Found(digest, places, frozenset(record.id for record in further))
 
 

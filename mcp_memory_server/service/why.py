@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory_server.digest import DigestEntry
-from mcp_memory_server.providers.signatures import asked_words, words_in_common
+from mcp_memory_server.providers.signatures import AskedWord, asked_words, words_in_common
 from mcp_memory_server.records import MemoryRecord
 
 
@@ -45,7 +45,7 @@ def reasons_of_hits(records: Iterable[MemoryRecord], query: str) -> list[dict[st
     return [_reason(record, rank, asked) for rank, record in enumerate(records, start=1)]
 
 
-def _reason(record: MemoryRecord, rank: int, asked: Sequence[tuple[str, ...]] | None) -> dict[str, Any]:
+def _reason(record: MemoryRecord, rank: int, asked: Sequence[AskedWord] | None) -> dict[str, Any]:
     reason: dict[str, Any] = {"rank": rank}
     if asked is not None:
         reason["words"] = words_in_common(asked, record)
