@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
+
+from mcp_memory_server.providers.base import PinRequest, ReviseRequest, WriteRequest, Written
+from mcp_memory_server.records import MemoryRecord
 
 from .connection import Transaction
 from .names import place_of, stored
@@ -50,3 +54,34 @@ async def advance(db: Transaction, scope: str) -> ScopeGeneration:
 def announce(db: Transaction, scope: str, record_id: str) -> None:
     """Tell all who listen, once the transaction commits."""
     db.changed[scope, record_id] = None
+
+
+async def write(db: Transaction, request: WriteRequest, lexical: bytes) -> Written:
+    """Upsert; `lexical` is the ranking signature of the new fact."""
+    raise NotImplementedError
+
+
+async def write_many(
+    db: Transaction, requests: Sequence[WriteRequest], lexical: Sequence[bytes]
+) -> tuple[Written, ...]:
+    """Upsert in order, in the running transaction."""
+    raise NotImplementedError
+
+
+async def add_signature(
+    db: Transaction, place: ScopeGeneration, number: int, record: MemoryRecord, lexical: bytes
+) -> None:
+    """What ranking reads of the record, in place of what it read before."""
+    raise NotImplementedError
+
+
+async def revise(db: Transaction, request: ReviseRequest, language: str | None) -> Written | None:
+    """The next version of the record, in its place. `language` is that of the ranking signature.
+
+    It is made of the text that is held: the request's is not what counts.
+    """
+    raise NotImplementedError
+
+
+async def pin(db: Transaction, request: PinRequest) -> MemoryRecord | None:
+    raise NotImplementedError
