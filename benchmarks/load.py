@@ -53,11 +53,11 @@ class Outcome:
 
 
 @contextmanager
-def server(folder: Path) -> Generator[tuple[subprocess.Popen[bytes], str]]:
+def server(folder: Path, **given: str) -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """A server that is ready, and its address."""
     log = folder / "server.log"
     settings = {"url": f"sqlite:///{folder}/memory.db", "token_file": f"{folder}/tokens.json", "port": "0"}
-    settings |= {"transport": "streamable-http", "requests_per_minute": "0", "log_level": "INFO"}
+    settings |= {"transport": "streamable-http", "requests_per_minute": "0", "log_level": "INFO"} | given
     environment = {**os.environ, **{f"MCP_MEMORY_{name.upper()}": value for name, value in settings.items()}}
     with log.open("wb") as stderr:
         command = [sys.executable, "-m", "mcp_memory_server", "serve"]

@@ -1,6 +1,7 @@
 """The way in over HTTP: who is let in, under which name, how much and how often."""
 
 import logging
+import socket
 from collections.abc import AsyncGenerator
 from contextlib import ExitStack, suppress
 
@@ -244,6 +245,14 @@ def test_other_machines_are_not_served_without_asking_who_they_are(host: str) ->
         check_exposure(settings_of({"host": host, "insecure": "true"}))
     check_exposure(settings_of({"host": host, "insecure": "true", "allowed_host": "memory.example.com"}))
     check_exposure(settings_of({"host": host, "token_file": "x", "public_url": "https://memory.example.com/mcp"}))
+
+
+def test_answers_do_not_wait_for_what_was_sent_before_to_be_confirmed() -> None:
+    """Head and body of an answer are sent one after the other; together with a client that confirms late: 40 ms."""
+    with listening("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()[:2]):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_an_address_that_is_taken_is_told() -> None:
