@@ -94,7 +94,8 @@ PURE: Final = (
     "errors.py", "records.py", "identity.py", "policy.py", "digest.py", "block/", "kinds/", "similarity.py", "recall/",
     "upkeep.py",
     "ranking/", "providers/base/", "providers/rows.py", "providers/versions.py", "providers/key_order.py",
-    "providers/entity_names.py", "providers/shown.py", "providers/signatures.py", "providers/timeline.py",
+    "providers/entity_names.py", "providers/held.py", "providers/shown.py", "providers/signatures.py",
+    "providers/timeline.py",
     "regexsafety/", "screening/",
 )  # fmt: skip
 """Values to values: no I/O, no clock, no chance, no loop."""
