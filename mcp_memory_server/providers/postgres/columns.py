@@ -47,7 +47,7 @@ def narrowing_values(record: MemoryRecord) -> list[Any]:
     return [
         stored(lane_of(record)),
         record.kind,
-        record.owner,
+        record.owner or "user",
         record.sensitivity,
         begins(record),
         record.valid_to,
