@@ -52,7 +52,7 @@ class Keeper:
         self._data = folder / "data"
         self._identity: dict[str, Any] = {}
         self._programs = _installed()
-        self._server: subprocess.Popen[bytes] | None = None
+        self._server: subprocess.Popen[Any] | None = None
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             self._step_down()
 
@@ -98,7 +98,7 @@ class Keeper:
     def _started(self, deadline: float) -> bool:
         with (self._folder / "log").open("ab") as log:
             command = [self._programs / "bin/postgres", "-D", self._data]
-            server: subprocess.Popen[bytes] = subprocess.Popen(
+            server: subprocess.Popen[Any] = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._as()
             )
         self._server = server

@@ -69,6 +69,7 @@ from . import (
     writing,
 )
 from .connection import Database, Limits, open_database
+from .migrate import check_schema
 from .names import place_of_actor, places_of
 
 __all__ = ["Limits", "PostgresProvider", "open_postgres"]
@@ -226,7 +227,7 @@ class PostgresProvider:
 
 @asynccontextmanager
 async def open_postgres(
-    url: str, *, limits: Limits | None = None, language: str | None = None
+    url: str, *, limits: Limits | None = None, language: str | None = None, migrates: bool = True
 ) -> AsyncGenerator[PostgresProvider]:
     """Open the store in the database at a `postgresql://` URL.
 
@@ -235,12 +236,17 @@ async def open_postgres(
         limits: of time and connections.
         language: of the texts and questions, a Snowball name; by default each text's own is detected. What was
             written under another setting is found by its words as written, and by their stems once `examine` ran.
+        migrates: whether to make or upgrade the schema where the URL's role may. Where it may not, and where this is
+            False, the owner does that, by `mcp-memory-server migrate`.
 
     Raises:
         ConfigurationError, StoreUnavailable, StoreTooNew, StoreBusy
     """
     check_language(language)
-    async with open_database(url, limits or Limits()) as database, changes.listening(database) as feed:
-        provider = PostgresProvider(database, feed, language)
-        async with running_beside(lambda: forgetting.keep_erasing(database)):
-            yield provider
+    limits = limits or Limits()
+    async with open_database(url, limits) as database:
+        await check_schema(database, url, limits, migrates=migrates)
+        async with changes.listening(database) as feed:
+            provider = PostgresProvider(database, feed, language)
+            async with running_beside(lambda: forgetting.keep_erasing(database)):
+                yield provider

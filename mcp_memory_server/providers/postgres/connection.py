@@ -23,6 +23,8 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 
 from mcp_memory_server.errors import StoreBusy, StoreUnavailable
 
+from .connecting import CONNECT_TIMEOUT_S, connecting
+
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -249,9 +251,10 @@ async def open_database(url: str, limits: Limits) -> AsyncGenerator[Database]:
         "lock_timeout": str(round(limits.busy_timeout_s * 1000)),
         "statement_timeout": str(round(limits.statement_timeout_s * 1000)),
     }
-    with mapped_errors(limits):
+    with mapped_errors(limits), connecting(url):
         pool: Any = await asyncpg.create_pool(
             url,
+            timeout=CONNECT_TIMEOUT_S,
             min_size=1,
             max_size=limits.pool_size,
             reset=_keep_as_it_is,

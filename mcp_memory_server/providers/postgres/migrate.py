@@ -1,19 +1,33 @@
-"""The schema, as numbered files in one ledger."""
+"""The schema, as numbered files in one ledger.
+
+The owner of the tables migrates, the servers' role only looks: `migrate_store` is the owner's act, `check_schema` what
+a server does when it opens the store. Where both are one role, as for a first try, opening does the owner's act too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from mcp_memory_server.errors import StoreTooNew
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
-from .connection import SCHEMA
+from mcp_memory_server.errors import ConfigurationError, StoreTooNew, StoreUnavailable
+
+from . import roles
+from .connecting import address_of, connected
+from .connection import SCHEMA, Database, Limits, Transaction, mapped_errors
 
 DEFAULT_PARTITIONS: Final = 16
 
+_OLDEST: Final = 15
+"""The first release of Postgres in which a plain role can be let write out the log, as forgetting needs it."""
 _LOCK: Final = 0x4D4D_5331
 """Processes that start together take this advisory lock one after the other, and find the work done."""
+_LOCK_TIMEOUT_S: Final = 30
+"""How long a migration waits for those who use a table; the advisory lock it waits for as long as it takes."""
 _BY_SCOPE: Final = "/* by scope */"
 _LEDGER: Final = """
 CREATE TABLE IF NOT EXISTS migration (
@@ -22,18 +36,41 @@ CREATE TABLE IF NOT EXISTS migration (
     applied_at  timestamptz NOT NULL DEFAULT now()
 )
 """
-_TABLES: Final = """
-SELECT relname FROM pg_class
-WHERE relnamespace = $1::text::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
-ORDER BY relname
-"""
-MAINTAINABLE: Final = 17
-"""The first release of Postgres in which a role that does not own a table can be let VACUUM it."""
 _EMPTY_PARENTS: Final = """
 SELECT relname FROM pg_partitioned_table JOIN pg_class ON oid = partrelid
 WHERE relnamespace = $1::text::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = partrelid)
 ORDER BY relname
 """
+_PARTITIONS: Final = f"SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('{SCHEMA}.memory')"
+_FOREIGN: Final = """
+SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = space.oid) FROM pg_namespace AS space WHERE nspname = $1
+"""
+_STATE: Final = """
+SELECT
+    current_setting('server_version_num')::integer / 10000,
+    ledger.oid IS NOT NULL,
+    coalesce(has_schema_privilege(space.oid, 'USAGE') AND has_table_privilege(ledger.oid, 'SELECT'), false),
+    CASE WHEN space.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+        ELSE pg_has_role(space.nspowner, 'USAGE') END
+FROM (VALUES (1)) AS one LEFT JOIN pg_namespace AS space ON space.nspname = $1
+LEFT JOIN pg_class AS ledger ON ledger.relnamespace = space.oid AND ledger.relname = 'migration'
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """What a migration did. `before` is 0 where there was no store."""
+
+    before: int
+    after: int
+    partitions: int
+    """Of each table; 0 for none."""
+    server_role: str | None
+    """Who was given what a server needs; None where the owner serves."""
+    vectors: bool
+    """Whether the database has pgvector."""
+    notes: Sequence[str] = ()
+    """What falls short of what the store could promise here, each with what would mend it."""
 
 
 @cache
@@ -48,60 +85,199 @@ def latest_version() -> int:
     return migrations()[-1][0]
 
 
-async def schema_version(connection: Any) -> int:
-    """The number of the last migration applied; 0 for a database without our schema."""
-    held = await connection.fetchval("SELECT to_regclass($1)", f"{SCHEMA}.migration")
-    if held is None:
-        return 0
-    return await connection.fetchval(f"SELECT coalesce(max(number), 0) FROM {SCHEMA}.migration")
+# --- by the servers -----------------------------------------------------------------------------------
 
 
-async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS, server_role: str | None = None) -> None:
-    """Bring the schema to the latest version, all in one transaction.
+@dataclass(frozen=True, slots=True)
+class _State:
+    release: int
+    version: int
+    is_readable: bool
+    may_migrate: bool
+
+
+async def _state(db: Transaction) -> _State:
+    row = await db.row(_STATE, SCHEMA)
+    assert row is not None
+    release, has_ledger, is_readable, may_migrate = row
+    version = await db.value(f"SELECT coalesce(max(number), 0) FROM {SCHEMA}.migration") if is_readable else 0
+    return _State(release, version, is_readable or not has_ledger, may_migrate)
+
+
+async def check_schema(database: Database, url: str, limits: Limits, *, migrates: bool) -> None:
+    """See that the store has the schema of this release.
+
+    Args:
+        migrates: whether to make and upgrade it where the role may, because no other role is there for it.
+
+    Raises:
+        StoreTooNew: a newer release wrote it.
+        StoreUnavailable: there is no store yet, an older one, or one that this role may not use.
+    """
+    state = await database.read((), _state)
+    _check_release(state.release)
+    if not state.is_readable:
+        raise StoreUnavailable(
+            "The role in the URL may not use the store in this database. Run `mcp-memory-server migrate` with this URL "
+            "and the owner's in MCP_MEMORY_ADMIN_URL: it gives the role what a server needs."
+        )
+    if state.version == latest_version():
+        return
+    if state.version > latest_version():
+        raise StoreTooNew(state.version, latest_version())
+    if migrates and state.may_migrate:
+        await migrate_store(url, limits=limits)
+        return
+    found = f"has schema version {state.version}, and this release needs {latest_version()}" if state.version else ""
+    raise StoreUnavailable(
+        f"The store {found or 'is not there yet: the database holds none'}. Run `mcp-memory-server migrate` with the "
+        "URL of its owner in MCP_MEMORY_ADMIN_URL."
+    )
+
+
+def _check_release(release: int) -> None:
+    if release < _OLDEST:
+        raise StoreUnavailable(
+            f"The database is run by Postgres {release}; {_OLDEST} is the oldest that a store can be kept in."
+        )
+
+
+# --- by the owner -------------------------------------------------------------------------------------
+
+
+async def migrate_store(
+    url: str,
+    partitions: int = DEFAULT_PARTITIONS,
+    server_role: str | None = None,
+    *,
+    limits: Limits | None = None,
+) -> Migrated:
+    """Bring the store in a database to the schema of this release.
+
+    Args:
+        url: of the owner, or of a role that may create a schema in the database.
+        partitions: as for `migrate`.
+        server_role: as for `migrate`; the owner itself counts as None.
+
+    Raises:
+        ConfigurationError, StoreUnavailable, StoreTooNew, StoreBusy
+    """
+    with mapped_errors(limits or Limits(busy_timeout_s=_LOCK_TIMEOUT_S)):
+        async with connected(url) as connection:
+            _check_release(connection.get_server_version().major)
+            if server_role == await connection.fetchval("SELECT current_user"):
+                server_role = None
+            try:
+                return await migrate(connection, partitions, server_role)
+            except asyncpg.InsufficientPrivilegeError as error:
+                raise ConfigurationError(_not_the_owner(address_of(url).role)) from error
+
+
+def _not_the_owner(role: str | None) -> str:
+    return (
+        f"The role {role or 'of this user'} may not migrate the store: it neither owns the schema {SCHEMA} nor may "
+        "create it. Give the URL of a role that may in MCP_MEMORY_ADMIN_URL, or GRANT CREATE ON DATABASE to this one."
+    )
+
+
+async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS, server_role: str | None = None) -> Migrated:
+    """Bring the schema to the latest version and give the servers' role its rights, all in one transaction.
 
     Args:
         connection: of a role that may create the schema, or owns it.
         partitions: how many each table of a new store is split into, by the hash of the scope; 0 for none, as an
-            engine wants it that distributes the tables itself.
+            engine wants it that distributes the tables itself. A store that is there keeps those that it has.
         server_role: who the servers connect as; it is given what they need. None where that is the owner itself.
 
     Raises:
         StoreTooNew: a newer release wrote it; nothing is changed.
+        StoreUnavailable: the schema is another program's.
+        ConfigurationError: there is no such role.
     """
     async with connection.transaction():
+        await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
-        version = await schema_version(connection)
-        if version > latest_version():
-            raise StoreTooNew(version, latest_version())
-        await connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}; SET LOCAL search_path = {SCHEMA}; {_LEDGER}")
+        await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'")
+        before = await _make_ledger(connection)
+        await connection.execute(f"SET LOCAL search_path = {SCHEMA}")
+        split: int = await connection.fetchval(_PARTITIONS) if before else partitions
         for number, name, sql in migrations():
-            if number > version:
-                await connection.execute(sql.replace(_BY_SCOPE, "PARTITION BY HASH (scope_id)" if partitions else ""))
-                await _split(connection, partitions)
+            if number > before:
+                await connection.execute(sql.replace(_BY_SCOPE, "PARTITION BY HASH (scope_id)" if split else ""))
+                await _split(connection, split)
                 await connection.execute("INSERT INTO migration (number, name) VALUES ($1, $2)", number, name)
-        if server_role is not None:
-            await _grant(connection, server_role)
+        vectors = await _add_vectors(connection)
+        notes = await _let_serve(connection, server_role)
+    return Migrated(before, latest_version(), split, server_role, vectors, notes)
 
 
-async def _grant(connection: Any, role: str) -> None:
-    """Give a role what a server needs.
+async def schema_version(connection: Any) -> int:
+    """The number of the last migration applied; 0 for a database without our schema.
 
-    Of a partition it may not read a row, for the policy stands on the table as a whole: who asks a partition goes
-    round it.
+    Raises:
+        StoreUnavailable: the schema of our name is another program's.
     """
-    name = await connection.fetchval("SELECT quote_ident($1)", role)
-    tables = ", ".join(f"{SCHEMA}.{table}" for (table,) in await connection.fetch(_TABLES, SCHEMA))
-    await connection.execute(f"GRANT USAGE ON SCHEMA {SCHEMA} TO {name}")
-    await connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {name}")
-    await connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {name}")
-    if connection.get_server_version().major >= MAINTAINABLE:
-        await connection.execute(f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}")
+    if await connection.fetchval("SELECT to_regclass($1)", f"{SCHEMA}.migration") is None:
+        if await connection.fetchval(_FOREIGN, SCHEMA):
+            raise StoreUnavailable(
+                f"The schema {SCHEMA} of this database holds another program's tables. It was left untouched: name "
+                "another database."
+            )
+        return 0
+    return await connection.fetchval(f"SELECT coalesce(max(number), 0) FROM {SCHEMA}.migration")
+
+
+async def _make_ledger(connection: Any) -> int:
+    """The version that the store has so far, with a ledger to note the next ones in."""
+    version = await schema_version(connection)
+    if version > latest_version():
+        raise StoreTooNew(version, latest_version())
+    if not version:
+        # Not IF NOT EXISTS, which asks for the right to create one even where it is there.
+        if await connection.fetchval("SELECT to_regnamespace($1)", SCHEMA) is None:
+            await connection.execute(f"CREATE SCHEMA {SCHEMA}")
+        await connection.execute(f"SET LOCAL search_path = {SCHEMA}; {_LEDGER}")
+    return version
 
 
 async def _split(connection: Any, partitions: int) -> None:
-    for (table,) in await connection.fetch(_EMPTY_PARENTS, SCHEMA):
+    """Give each table that a migration made its partitions."""
+    for row in await connection.fetch(_EMPTY_PARENTS, SCHEMA):
+        table = row["relname"]
         for rest in range(partitions):
             await connection.execute(
                 f"CREATE TABLE {table}_{rest} PARTITION OF {table} "
                 f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {rest})"
             )
+
+
+async def _add_vectors(connection: Any) -> bool:
+    """Have pgvector in the database, where the server offers it and this role may add it."""
+    try:
+        async with connection.transaction():
+            await connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+    except asyncpg.PostgresError:
+        # Not offered, not allowed, or no schema `public`: the store does without, with the same results.
+        return False
+    return True
+
+
+async def _let_serve(connection: Any, role: str | None) -> list[str]:
+    """Give the servers' role its rights; what falls short."""
+    if role is None:
+        served_by: str = await connection.fetchval("SELECT current_user")
+        gap = await roles.gap_in_the_wall(connection, served_by)
+        return [] if gap is None else [gap]
+    await roles.grant(connection, role)
+    notes = [gap] if (gap := await roles.gap_in_the_wall(connection, role)) else []
+    if not roles.can_vacuum(connection):
+        notes.append(
+            f"Before Postgres {roles.VACUUM_SINCE} a role cannot be let VACUUM tables that it does not own: what is "
+            "forgotten leaves the tables' files when the owner, or autovacuum, next does it."
+        )
+    if not await roles.grant_checkpoint(connection, role):
+        notes.append(
+            "The role may not write out the log, so what is forgotten stays in it until the next checkpoint. Let a "
+            f"superuser run: GRANT pg_checkpoint TO {role};"
+        )
+    return notes

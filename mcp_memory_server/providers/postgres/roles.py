@@ -1,0 +1,83 @@
+"""The role that servers connect as: what it is given, and whether row-level security holds it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import asyncpg  # pyright: ignore[reportMissingTypeStubs]
+
+from mcp_memory_server.errors import ConfigurationError, echo
+
+from .connection import SCHEMA
+
+VACUUM_SINCE: Final = 17
+"""The first release of Postgres in which a role that does not own a table can be let VACUUM it."""
+
+_TABLES: Final = """
+SELECT relname FROM pg_class
+WHERE relnamespace = $1::text::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration'
+ORDER BY relname
+"""
+_WALL: Final = """
+SELECT role.rolsuper OR role.rolbypassrls AS passes,
+    EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $2 AND pg_has_role(role.oid, nspowner, 'MEMBER')) AS owns
+FROM pg_roles AS role WHERE role.rolname = $1
+"""
+
+
+async def grant(connection: Any, role: str) -> None:
+    """Give a role what a server needs, and nothing beyond.
+
+    Of a partition it may not read a row: the policy stands on the table as a whole, so who asks a partition goes
+    round it.
+
+    Raises:
+        ConfigurationError: there is no such role.
+    """
+    name = await connection.fetchval("SELECT quote_ident(rolname) FROM pg_roles WHERE rolname = $1", role)
+    if name is None:
+        quoted = await connection.fetchval("SELECT quote_ident($1)", role)
+        raise ConfigurationError(
+            f"There is no role {echo(role)} that servers could connect as. Make one, with a password of your own, and "
+            f"migrate again: CREATE ROLE {quoted} LOGIN PASSWORD '...';"
+        )
+    tables = ", ".join(row["relname"] for row in await connection.fetch(_TABLES, SCHEMA))
+    await connection.execute(f"REVOKE ALL ON ALL TABLES IN SCHEMA {SCHEMA} FROM {name}")
+    await connection.execute(f"GRANT USAGE ON SCHEMA {SCHEMA} TO {name}")
+    await connection.execute(f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {SCHEMA} TO {name}")
+    await connection.execute(f"GRANT SELECT ON migration TO {name}")
+    await connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {name}")
+    if can_vacuum(connection):
+        await connection.execute(f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA} TO {name}")
+
+
+def can_vacuum(connection: Any) -> bool:
+    """Whether a role that owns nothing can be let VACUUM at all."""
+    return connection.get_server_version().major >= VACUUM_SINCE
+
+
+async def grant_checkpoint(connection: Any, role: str) -> bool:
+    """Let a role write out the log, where the owner may let it: so what `forget` erased leaves the log at once."""
+    name = await connection.fetchval("SELECT quote_ident($1)", role)
+    try:
+        async with connection.transaction():
+            await connection.execute(f"GRANT pg_checkpoint TO {name}")
+    except asyncpg.InsufficientPrivilegeError:
+        return await connection.fetchval("SELECT pg_has_role($1, 'pg_checkpoint', 'MEMBER')", role)
+    return True
+
+
+async def gap_in_the_wall(connection: Any, role: str) -> str | None:
+    """Why row-level security does not hold a role as it should; None where it does."""
+    row = await connection.fetchrow(_WALL, role, SCHEMA)
+    if row is not None and row["passes"]:
+        return (
+            f"Row-level security does not apply to the role {echo(role)}, a superuser or one with BYPASSRLS: queries "
+            "alone keep scopes apart. Let servers connect as a plain role."
+        )
+    if row is not None and row["owns"]:
+        return (
+            f"The role {echo(role)} owns the tables, so it could take row-level security off them. Let servers "
+            "connect as a plain role that owns nothing."
+        )
+    return None
