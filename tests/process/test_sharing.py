@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from .conftest import Launch
-from .session import acknowledged, is_sound, numbered, overlap
+from .session import Session, acknowledged, is_sound, numbered, overlap
 
 pytestmark = pytest.mark.process
 
@@ -112,3 +112,30 @@ def test_a_mix_of_calls_from_several_processes_leaves_what_was_acknowledged(laun
     expected |= {f"last {number}": "is kept" for number in range(3)}
     assert servers[0].held("actor:ann") == expected
     assert is_sound(tmp_path / "memory.db")
+
+
+def test_three_sessions_of_mixed_calls_are_all_answered(launch: Launch, tmp_path: Path) -> None:
+    """A16: none hangs, and none is refused. How long they wait is measured by benchmarks/load.py."""
+    servers = [launch().ready() for _ in range(3)]
+    for turn in range(200):
+        sent = [_mixed_call(server, name, turn) for name, server in zip("abc", servers, strict=True)]
+        for server, request in zip(servers, sent, strict=True):
+            answer = server.answer(request, within_s=10)
+            assert not answer.is_error, answer.text
+    kept = {f"{name}-{turn - turn % 5}": f"{name} in turn {turn}" for name in "abc" for turn in range(1, 200, 5)}
+    assert servers[0].held("actor:ann") == kept
+    assert is_sound(tmp_path / "memory.db")
+
+
+def _mixed_call(server: Session, name: str, turn: int) -> int:
+    """Of five calls one writes a fact, one replaces it, and three read; a digest, the block and the scope."""
+    key, fact = f"{name}-{turn - turn % 5}", f"{name} in turn {turn}"
+    match turn % 5:
+        case 0 | 1:
+            return server.begin("remember", key=key, fact=fact)
+        case 2:
+            return server.begin("recall_digest", query=fact)
+        case 3:
+            return server.request("resources/read", {"uri": "memory://block"})
+        case _:
+            return server.request("resources/read", {"uri": "memory://scopes/actor%3Aann"})

@@ -7,6 +7,7 @@ from contextlib import ExitStack, suppress
 
 import anyio
 import httpx2
+import mcp_types as types
 import pytest
 
 from mcp_memory_server.errors import ConfigurationError
@@ -61,6 +62,28 @@ async def test_a_revoked_token_lets_nobody_in_at_once(serve: Serve) -> None:
             assert (await http.post("/mcp", json=INITIALIZE, headers=ACCEPT)).status_code == 200
             assert site.tokens.revoke("ann")
             assert (await http.post("/mcp", json=INITIALIZE, headers=ACCEPT)).status_code == 401
+
+
+@pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed:UserWarning")
+@pytest.mark.parametrize("how", ENDPOINTS)
+async def test_the_token_that_lists_is_the_token_that_calls(serve: Serve, how: str) -> None:
+    """H8: one rule for lists, calls, resources, subscriptions, prompts and completions."""
+    async with serve(tokens=True) as site, site.client(how, site.token(ANN)) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} >= {"remember", "recall_digest", "forget"}
+        await called(client, "remember", key="office", fact="Lyon")
+        assert (await client.list_resources()).resources
+        assert (await client.read_resource("memory://block")).contents
+        assert (await client.list_prompts()).prompts
+        assert (await client.get_prompt("load_memory")).messages
+        scope = types.ResourceTemplateReference(uri="memory://scopes/{scope}")
+        values = (await client.complete(scope, {"name": "scope", "value": ""})).completion.values
+        assert values == ["actor:ann", "tenant:acme", "global"]
+        if how == "auto":
+            async with client.listen(resource_subscriptions=["memory://block"]):
+                assert site.web.subscribers == 1
+        else:
+            await client.subscribe_resource("memory://block")  # pyright: ignore[reportDeprecated]
+            assert site.web.subscribers == 1
 
 
 async def test_a_token_file_that_is_broken_later_lets_nobody_in(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:

@@ -184,7 +184,7 @@ async def everything(client: Client) -> list[str]:
 
 @pytest.mark.parametrize("way", ["auto", "legacy", "sse"])
 async def test_what_a_client_says_about_itself_widens_nothing(serve: Serve, way: str) -> None:
-    """Neither arguments nor addresses: an actor, a tenant or a scope in them is refused, or a filter of one's own."""
+    """H3: an actor, a tenant or a scope in arguments or addresses is refused, or a filter of one's own."""
     async with site(serve, way) as (attach, service):
         await fill(service)
         async with attach(EVE) as eve:
@@ -204,6 +204,7 @@ async def test_what_a_client_says_about_itself_widens_nothing(serve: Serve, way:
 
 
 async def test_headers_and_queries_widen_nothing(serve: Serve) -> None:
+    """H3: nor what a client writes beside its request."""
     async with serve(tokens=True) as running:
         await fill(running.service)
         plain = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "memory://stats"}}
