@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
+from mcp_memory_server.providers.signatures import epoch_ms, signature_of
 from mcp_memory_server.records import MemoryRecord
 
+from .aside import aside
+from .columns import COLUMNS, record_of
 from .connection import Transaction
+from .names import place_of, stored, told
+from .turns import begin_at_held
+
+# What one transaction looks at: few enough that writers of other processes need not wait long.
+_BATCH: Final = 1_000
+_SIGNED: Final = f"""
+SELECT {COLUMNS}, memory.scope_id, memory.number, scope.token, signature.lexical
+FROM memory JOIN scope ON scope.scope_id = memory.scope_id
+LEFT JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
+WHERE (memory.scope_id, memory.number) > ($1, $2) AND memory.status = 'active'
+ORDER BY memory.scope_id, memory.number LIMIT {_BATCH}
+"""
+# Vectors stay. The scopes are locked, so their generations stay what they are until the end.
+_SIGN_ANEW: Final = """
+WITH given AS (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::bigint[], $7::bytea[])
+        AS given (place, number, version, key, thread, time_ms, lexical)
+), signed AS (
+    INSERT INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
+    SELECT place, number, scope.generation + 1, given.key, given.thread, given.time_ms, given.lexical
+    FROM given
+    JOIN memory ON memory.scope_id = given.place AND memory.number = given.number AND memory.version = given.version
+    JOIN scope ON scope.scope_id = given.place
+    WHERE memory.scope_id = ANY($1) AND memory.status = 'active' AND scope.scope_id = ANY($1)
+    ON CONFLICT (scope_id, number) DO UPDATE SET generation = excluded.generation, lexical = excluded.lexical
+    RETURNING scope_id
+)
+UPDATE scope SET generation = generation + 1 WHERE scope_id = ANY($1) AND scope_id IN (SELECT scope_id FROM signed)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +53,55 @@ class Stale:
     lexical: bytes
 
 
+class Position(NamedTuple):
+    """A record's place in the order in which all are looked at."""
+
+    scope_id: UUID = UUID(int=0)
+    number: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Those found after some place, up to `last`."""
+    """Those found after some position, up to `last`."""
 
     stale: tuple[Stale, ...] = ()
-    last: tuple[UUID, int] = (UUID(int=0), 0)
+    last: Position = Position()
     goes_on: bool = True
 
 
-async def stale(db: Transaction, after: tuple[UUID, int], language: str | None) -> Batch:
-    """Encode the next records anew, and compare. To be run over the whole store."""
-    raise NotImplementedError
+async def stale(db: Transaction, after: Position, language: str | None) -> Batch:
+    """Encode the next records anew, and compare. For an operator's act over the whole store."""
+    rows = await db.rows(_SIGNED, *after)
+    found = await aside(len(rows), lambda: _stale(rows, language), most_at_once=0)
+    return Batch(found, Position(*rows[-1][-4:-2]) if rows else after, goes_on=len(rows) == _BATCH)
 
 
-async def sign(db: Transaction, found: tuple[Stale, ...]) -> None:
+def _stale(rows: Sequence[Sequence[Any]], language: str | None) -> tuple[Stale, ...]:
+    found: list[Stale] = []
+    for row in rows:
+        _, number, scope, held = row[-4:]
+        record = record_of(told(scope), row)
+        lexical = signature_of(record, language)
+        if lexical != held:
+            found.append(Stale(number, record, lexical))
+    return tuple(found)
+
+
+async def sign(db: Transaction, found: Sequence[Stale]) -> None:
     """Write these signatures, except where the record was replaced meanwhile. Vectors stay."""
-    raise NotImplementedError
+    if not found:
+        return
+    await begin_at_held(db, {wanted.record.scope for wanted in found})
+    rows = [
+        (
+            place_of(wanted.record.scope),
+            wanted.number,
+            wanted.record.version,
+            stored(wanted.record.key),
+            stored(wanted.record.origin.thread_id or ""),
+            epoch_ms(wanted.record.updated_at),
+            wanted.lexical,
+        )
+        for wanted in found
+    ]
+    await db.run(_SIGN_ANEW, *map(list, zip(*rows, strict=True)))
