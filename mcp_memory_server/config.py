@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -20,6 +20,7 @@ from .errors import ConfigurationError, InvalidInput, echo
 from .identity import Actor, RequestContext, check_scope, project_scope
 from .network import NetworkSettings
 from .setting_forms import NUMBER, Names, OptionalName, blank_is_none, lower, split, upper
+from .store_urls import FROM_FILES, shown, with_files_read
 
 APP_NAME: Final = "mcp-memory-server"
 ENV_PREFIX: Final = "MCP_MEMORY_"
@@ -28,8 +29,6 @@ DEFAULT: Final = "default"
 
 # A shell would have replaced these; most hosts that start servers have none.
 _UNEXPANDED = re.compile(r"sqlite:///+(\$\w+|\$\{\w+\}|%\w+%)(?=[/\\]|$)")
-
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):.*@")
 
 LogLevel = Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"]
 
@@ -83,7 +82,16 @@ class Settings(NetworkSettings):
 
     model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="forbid")
 
-    url: str = Field(default_factory=default_url, description="a store URL such as sqlite:///~/memory.db or memory://")
+    url: str = Field(
+        default_factory=default_url,
+        repr=False,
+        description="a store URL such as sqlite:///~/memory.db, postgresql://host/database or memory://",
+    )
+    url_file: OptionalName = Field(default=None, description="the path of a file that holds the URL, or nothing")
+    admin_url: Annotated[SecretStr | None, BeforeValidator(blank_is_none)] = Field(
+        default=None, description="a postgresql:// URL of the role that owns the tables, or nothing"
+    )
+    admin_url_file: OptionalName = Field(default=None, description="the path of a file that holds that URL, or nothing")
     actor: str = Field(default_factory=default_actor_id, description="a name of 1 to about 190 characters")
     roles: Names = Field(default=(), description="roles such as memory:reviewer, separated by commas, or nothing")
     tenant: OptionalName = Field(
@@ -118,6 +126,10 @@ class Settings(NetworkSettings):
     busy_timeout_s: Annotated[float, NUMBER] = Field(
         default=5.0, ge=0, le=600, allow_inf_nan=False, description="seconds from 0 to 600"
     )
+    statement_timeout_s: Annotated[float, NUMBER] = Field(
+        default=30.0, ge=1, le=3600, allow_inf_nan=False, description="seconds from 1 to 3600"
+    )
+    pool_size: Annotated[int, NUMBER] = Field(default=10, ge=2, le=1_000, description="a whole number from 2 to 1000")
     synchronous: Annotated[Literal["FULL", "NORMAL"], BeforeValidator(upper)] = Field(
         default="FULL", description="FULL or NORMAL"
     )
@@ -203,7 +215,7 @@ class Settings(NetworkSettings):
     @property
     def shown_url(self) -> str:
         """The store's URL as it may be printed and logged: without what could be a password."""
-        return _PASSWORD.sub(r"\1:…@", self.url)
+        return shown(self.url)
 
     def origin(self, name: str) -> str:
         """Where a setting's value came from: a flag, a variable or a file by name, or `DEFAULT`."""
@@ -220,12 +232,7 @@ def load_settings(flags: Mapping[str, object] | None = None) -> Settings:
             It names every wrong setting, its origin and what would work.
     """
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    layers = _layers(given)
-    merged: dict[str, Any] = {}
-    origins: dict[str, str] = {}
-    for origin_of, values in layers:
-        merged |= values
-        origins |= {name: origin_of(name) for name in values}
+    merged, origins = _merged(_layers(given))
     try:
         settings = Settings.of(merged, origins)
         if settings.project is not None:
@@ -255,6 +262,22 @@ def _layers(given: dict[str, object]) -> list[_Layer]:
         (lambda name: f"{ENV_PREFIX}{name.upper()}", in_environment),
         (lambda name: f"--{name.replace('_', '-')}", given),
     ]
+
+
+def _merged(layers: Sequence[_Layer]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values in force, and where each came from."""
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin_of, values in layers:
+        called = {name: origin_of(name) for name in values}
+        read = with_files_read(values, called)
+        # A URL takes the place of a weaker source's, whether that one gave it or named a file with it.
+        for by_file in (FROM_FILES[name] for name in FROM_FILES.keys() & read.keys()):
+            merged.pop(by_file, None)
+            origins.pop(by_file, None)
+        merged |= read
+        origins |= {name: called[name] if name in called else called[FROM_FILES[name]] for name in read}
+    return merged, origins
 
 
 def _expanded(path: str, origin: str) -> Path:

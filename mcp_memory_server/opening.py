@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from typing import Final
 
 from .config import Settings
 from .errors import ConfigurationError
 from .providers import open_provider
 from .providers.base import MemoryProvider
+from .providers.migrating import Migrated, MigrationRequest
 from .providers.signatures import check_language
 from .recall import Estimator, SelectionRequest, Selector, estimate_tokens
 from .service import Limits, MemoryService, OpenEmbedder, Retention, SelectorGuard
 
 _SQLITE: Final = "sqlite://"
 _IN_MEMORY: Final = "memory://"
+_POSTGRES: Final = ("postgresql://", "postgres://")
 
 
 @asynccontextmanager
@@ -26,15 +28,11 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
         ConfigurationError: the URL cannot work; nothing was opened.
         StoreError: the store cannot be opened.
     """
-    try:
+    with _named(settings, "language"):
         check_language(settings.language)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"The setting language ({settings.origin('language')}) cannot work: {error}") from None
     async with AsyncExitStack() as opened:
-        try:
+        with _named(settings, "url"):
             provider = await opened.enter_async_context(_store(settings))
-        except ConfigurationError as error:
-            raise ConfigurationError(f"The setting url ({settings.origin('url')}) cannot work: {error}") from error
         service = MemoryService(
             provider,
             limits=Limits(
@@ -69,7 +67,49 @@ def _store(settings: Settings) -> AbstractAsyncContextManager[MemoryProvider]:
         from .providers.in_memory import open_in_memory  # noqa: PLC0415  # likewise
 
         return open_in_memory(settings.url, language=language)
+    if settings.url.startswith(_POSTGRES):
+        from .providers.postgres import Limits as PostgresLimits  # noqa: PLC0415  # likewise
+        from .providers.postgres import open_postgres  # noqa: PLC0415
+
+        limits = PostgresLimits(settings.busy_timeout_s, settings.statement_timeout_s, settings.pool_size)
+        # Where an owner is named, migrating is that one's act.
+        return open_postgres(settings.url, limits=limits, language=language, migrates=settings.admin_url is None)
     return open_provider(settings.url)
+
+
+async def migrate_store(settings: Settings, partitions: int, server_role: str | None) -> Migrated | None:
+    """Make or upgrade the configured store as its owner, and let servers use it.
+
+    Args:
+        partitions: as in `MigrationRequest`.
+        server_role: None for the one in the store's URL.
+
+    Returns:
+        None for a kind of store that does all that when it is opened.
+
+    Raises:
+        ConfigurationError, StoreError
+    """
+    if not settings.url.startswith(_POSTGRES):
+        return None
+    from .providers.postgres import migrate  # noqa: PLC0415  # a driver is loaded for the store that needs it
+
+    owner = settings.admin_url
+    if server_role is None and owner is not None:
+        with _named(settings, "url"):
+            server_role = migrate.server_role_of(settings.url)
+    with _named(settings, "url" if owner is None else "admin_url"):
+        url = settings.url if owner is None else owner.get_secret_value()
+        return await migrate.migrate_store(url, MigrationRequest(partitions, server_role))
+
+
+@contextmanager
+def _named(settings: Settings, name: str) -> Generator[None]:
+    """Say of what cannot work which setting it is, and where that came from."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"The setting {name} ({settings.origin(name)}) cannot work: {error}") from error
 
 
 def _embedder_opener(settings: Settings) -> OpenEmbedder | None:
@@ -79,10 +119,8 @@ def _embedder_opener(settings: Settings) -> OpenEmbedder | None:
         return None
     from .embedding import check_embedder_setting, open_embedder  # noqa: PLC0415  # only where one is configured
 
-    try:
+    with _named(settings, "embedder"):
         check_embedder_setting(setting)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"The setting embedder ({settings.origin('embedder')}) cannot work: {error}") from None
     key = settings.embedder_api_key
     return lambda: open_embedder(setting, key.get_secret_value() if key else None)
 
@@ -106,10 +144,8 @@ def _selector(settings: Settings) -> SelectorGuard | None:
         return None
     from .selecting import check_selector_setting, open_selector  # noqa: PLC0415  # only where one is configured
 
-    try:
+    with _named(settings, "selector"):
         check_selector_setting(setting)
-    except ConfigurationError as error:
-        raise ConfigurationError(f"The setting selector ({settings.origin('selector')}) cannot work: {error}") from None
     key = settings.selector_api_key
 
     def open_it() -> Selector:
@@ -124,8 +160,5 @@ def _estimator(settings: Settings) -> Estimator:
         return estimate_tokens
     from .estimating import open_estimator  # noqa: PLC0415  # likewise
 
-    try:
+    with _named(settings, "token_estimator"):
         return open_estimator(setting)
-    except ConfigurationError as error:
-        origin = settings.origin("token_estimator")
-        raise ConfigurationError(f"The setting token_estimator ({origin}) cannot work: {error}") from None

@@ -25,6 +25,8 @@ _BUILT_IN: Final = {
     "sqlite": ("sqlite", "open_sqlite"),
     "postgresql": ("postgres", "open_postgres"),
 }
+_OTHER_NAMES: Final = {"postgres": "postgresql"}
+"""Spellings that are about as common, each with the one that is documented."""
 
 
 def provider_schemes() -> dict[str, Callable[[], Opener]]:
@@ -48,12 +50,14 @@ def _built_in(scheme: str) -> Opener:
 
 
 def open_provider(url: str) -> AbstractAsyncContextManager[MemoryProvider]:
-    """The store at `url`, opened by `async with`: `memory://`, `sqlite:///path` or an installed provider's scheme.
+    """The store at `url`, opened by `async with`: a `memory://`, `sqlite:///path`, `postgresql://host/database` or
+    another URL whose scheme an installed provider answers to.
 
     Raises:
         ConfigurationError: the URL has no scheme, or one that no installed provider answers to.
     """
     scheme, separator, _ = url.partition("://")
+    scheme = _OTHER_NAMES.get(scheme, scheme)
     if separator and scheme in _BUILT_IN:
         return _built_in(scheme)(url)
     schemes = provider_schemes()

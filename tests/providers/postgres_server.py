@@ -26,6 +26,8 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
+from mcp_memory_server.providers.migrating import MigrationRequest
+
 T = TypeVar("T")
 _driver: Any = asyncpg  # it has no types
 
@@ -106,12 +108,13 @@ class Cluster:
         """Make the server's role and the template."""
         from mcp_memory_server.providers.postgres import migrate  # noqa: PLC0415
 
+        wanted = MigrationRequest(PARTITIONS, self.role)
         run(self.url, f"CREATE ROLE {self.role} LOGIN PASSWORD '{self._password}'")
         run(self.url, f"GRANT pg_checkpoint TO {self.role}")  # so that `forget` can have the log written off
         run(self.url, f"CREATE DATABASE {self._template} ENCODING 'UTF8' TEMPLATE template0")
         with_connection(
             url_of(self.url, self._template),
-            lambda connection: migrate.migrate(connection, partitions=PARTITIONS, server_role=self.role),
+            lambda connection: migrate.migrate(connection, wanted),
         )
 
     def fresh(self) -> StoreUrls:

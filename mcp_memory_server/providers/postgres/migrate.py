@@ -6,8 +6,7 @@ a server does when it opens the store. Where both are one role, as for a first t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Final
@@ -15,12 +14,11 @@ from typing import Any, Final
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
 from mcp_memory_server.errors import ConfigurationError, StoreTooNew, StoreUnavailable
+from mcp_memory_server.providers.migrating import Migrated, MigrationRequest
 
 from . import roles
 from .connecting import address_of, connected
 from .connection import SCHEMA, Database, Limits, Transaction, mapped_errors
-
-DEFAULT_PARTITIONS: Final = 16
 
 _OLDEST: Final = 15
 """The first release of Postgres in which a plain role can be let write out the log, as forgetting needs it."""
@@ -55,22 +53,6 @@ SELECT
 FROM (VALUES (1)) AS one LEFT JOIN pg_namespace AS space ON space.nspname = $1
 LEFT JOIN pg_class AS ledger ON ledger.relnamespace = space.oid AND ledger.relname = 'migration'
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Migrated:
-    """What a migration did. `before` is 0 where there was no store."""
-
-    before: int
-    after: int
-    partitions: int
-    """Of each table; 0 for none."""
-    server_role: str | None
-    """Who was given what a server needs; None where the owner serves."""
-    vectors: bool
-    """Whether the database has pgvector."""
-    notes: Sequence[str] = ()
-    """What falls short of what the store could promise here, each with what would mend it."""
 
 
 @cache
@@ -126,7 +108,7 @@ async def check_schema(database: Database, url: str, limits: Limits, *, migrates
     if state.version > latest_version():
         raise StoreTooNew(state.version, latest_version())
     if migrates and state.may_migrate:
-        await migrate_store(url, limits=limits)
+        await migrate_store(url, MigrationRequest(), limits=limits)
         return
     found = f"has schema version {state.version}, and this release needs {latest_version()}" if state.version else ""
     raise StoreUnavailable(
@@ -145,19 +127,13 @@ def _check_release(release: int) -> None:
 # --- by the owner -------------------------------------------------------------------------------------
 
 
-async def migrate_store(
-    url: str,
-    partitions: int = DEFAULT_PARTITIONS,
-    server_role: str | None = None,
-    *,
-    limits: Limits | None = None,
-) -> Migrated:
+async def migrate_store(url: str, request: MigrationRequest, *, limits: Limits | None = None) -> Migrated:
     """Bring the store in a database to the schema of this release.
 
     Args:
         url: of the owner, or of a role that may create a schema in the database.
-        partitions: as for `migrate`.
-        server_role: as for `migrate`; the owner itself counts as None.
+        request: the owner itself counts as no `server_role`.
+        limits: told in errors only.
 
     Raises:
         ConfigurationError, StoreUnavailable, StoreTooNew, StoreBusy
@@ -165,12 +141,24 @@ async def migrate_store(
     with mapped_errors(limits or Limits(busy_timeout_s=_LOCK_TIMEOUT_S)):
         async with connected(url) as connection:
             _check_release(connection.get_server_version().major)
-            if server_role == await connection.fetchval("SELECT current_user"):
-                server_role = None
+            if request.server_role == await connection.fetchval("SELECT current_user"):
+                request = replace(request, server_role=None)
             try:
-                return await migrate(connection, partitions, server_role)
+                return await migrate(connection, request)
             except asyncpg.InsufficientPrivilegeError as error:
                 raise ConfigurationError(_not_the_owner(address_of(url).role)) from error
+
+
+def server_role_of(url: str) -> str:
+    """Who servers connect as by this URL.
+
+    Raises:
+        ConfigurationError: it does not say.
+    """
+    role = address_of(url).role
+    if role is None:
+        raise ConfigurationError("The URL names no user, so say by --server-role as whom servers connect.")
+    return role
 
 
 def _not_the_owner(role: str | None) -> str:
@@ -180,14 +168,11 @@ def _not_the_owner(role: str | None) -> str:
     )
 
 
-async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS, server_role: str | None = None) -> Migrated:
+async def migrate(connection: Any, request: MigrationRequest) -> Migrated:
     """Bring the schema to the latest version and give the servers' role its rights, all in one transaction.
 
     Args:
         connection: of a role that may create the schema, or owns it.
-        partitions: how many each table of a new store is split into, by the hash of the scope; 0 for none, as an
-            engine wants it that distributes the tables itself. A store that is there keeps those that it has.
-        server_role: who the servers connect as; it is given what they need. None where that is the owner itself.
 
     Raises:
         StoreTooNew: a newer release wrote it; nothing is changed.
@@ -200,15 +185,21 @@ async def migrate(connection: Any, partitions: int = DEFAULT_PARTITIONS, server_
         await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'")
         before = await _make_ledger(connection)
         await connection.execute(f"SET LOCAL search_path = {SCHEMA}")
-        split: int = await connection.fetchval(_PARTITIONS) if before else partitions
+        partitions: int = await connection.fetchval(_PARTITIONS) if before else request.partitions
         for number, name, sql in migrations():
             if number > before:
-                await connection.execute(sql.replace(_BY_SCOPE, "PARTITION BY HASH (scope_id)" if split else ""))
-                await _split(connection, split)
+                await connection.execute(sql.replace(_BY_SCOPE, "PARTITION BY HASH (scope_id)" if partitions else ""))
+                await _split(connection, partitions)
                 await connection.execute("INSERT INTO migration (number, name) VALUES ($1, $2)", number, name)
-        vectors = await _add_vectors(connection)
-        notes = await _let_serve(connection, server_role)
-    return Migrated(before, latest_version(), split, server_role, vectors, notes)
+        return Migrated(
+            database=await connection.fetchval("SELECT current_database()"),
+            before=before,
+            after=latest_version(),
+            partitions=partitions,
+            server_role=request.server_role,
+            has_vectors=await _add_vectors(connection),
+            notes=await _let_serve(connection, request.server_role),
+        )
 
 
 async def schema_version(connection: Any) -> int:
