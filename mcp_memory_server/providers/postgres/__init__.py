@@ -8,6 +8,16 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
+from mcp_memory_server.errors import ConfigurationError
+
+try:
+    import asyncpg as _asyncpg  # noqa: F401  # pyright: ignore[reportMissingTypeStubs, reportUnusedImport]
+    import tenacity as _tenacity  # noqa: F401  # pyright: ignore[reportUnusedImport]
+except ModuleNotFoundError as error:
+    raise ConfigurationError(
+        "A postgresql:// store needs a driver that is not installed: pip install 'mcp-memory-server[postgres]'."
+    ) from error
+
 from mcp_memory_server.background import running_beside
 from mcp_memory_server.providers.base import (
     Capabilities,
