@@ -84,6 +84,20 @@ class Transaction:
         last = tag.rpartition(" ")[2]
         return int(last) if last.isdecimal() else 0
 
+    async def remarks(self, query: str) -> list[str]:
+        """The details that the server tells of a statement with VERBOSE while it runs."""
+        told: list[str] = []
+
+        def listen(_: object, message: Any) -> None:
+            told.append(message.detail or "")
+
+        self._connection.add_log_listener(listen)
+        try:
+            await self._connection.execute(query)
+        finally:
+            self._connection.remove_log_listener(listen)
+        return told
+
     async def run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
         """The statement once for each row of values, in one go."""
         await self._connection.executemany(query, rows)
@@ -142,12 +156,15 @@ class Database:
         """
         return await self._run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", places, work)
 
-    async def write(self, places: Iterable[UUID] | None, work: Work[T]) -> T:
+    async def write(self, places: Iterable[UUID] | None, work: Work[T], *, limit_s: float | None = None) -> T:
         """Run `work` in a transaction that is durable on return; `places` and `work` as in `read`.
 
-        Writers of one scope queue at its row (`writing.lock`), so each sees what the one before it did.
+        Writers of one scope queue at its row (`turns.begin`), so each sees what the one before it did.
+
+        Args:
+            limit_s: how long the whole may take, where that is more than one statement may.
         """
-        return await self._run("BEGIN ISOLATION LEVEL READ COMMITTED", places, work)
+        return await self._run("BEGIN ISOLATION LEVEL READ COMMITTED", places, work, limit_s)
 
     async def maintain(self, work: Work[T]) -> T:
         """Run `work` outside any transaction, as VACUUM needs it."""
@@ -163,7 +180,7 @@ class Database:
         if limit.cancelled_caught:
             self._pool.terminate()
 
-    async def _run(self, begin: str, places: Iterable[UUID] | None, work: Work[T]) -> T:
+    async def _run(self, begin: str, places: Iterable[UUID] | None, work: Work[T], limit_s: float | None = None) -> T:
         opening = f"{begin}; SET LOCAL mcp_memory.scopes = '{_said(places)}'"
         attempts = AsyncRetrying(
             stop=stop_after_delay(self._limits.busy_timeout_s),
@@ -175,12 +192,12 @@ class Database:
         with mapped_errors(self._limits):
             async for attempt in attempts:
                 with attempt:
-                    return await self._attempt(opening, work)
+                    return await self._attempt(opening, work, limit_s)
         raise AssertionError("every attempt returns or raises")
 
-    async def _attempt(self, opening: str, work: Work[T]) -> T:
+    async def _attempt(self, opening: str, work: Work[T], limit_s: float | None) -> T:
         async with self._connection() as connection:
-            limit_s = self._limits.statement_timeout_s + self._limits.busy_timeout_s
+            limit_s = limit_s or self._limits.statement_timeout_s + self._limits.busy_timeout_s
             with anyio.move_on_after(limit_s, shield=True):
                 return await _transact(connection, opening, work)
         raise _TooSlow

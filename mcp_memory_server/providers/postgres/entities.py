@@ -53,7 +53,7 @@ SELECT $1, record_id, version, role, known.id, spelling FROM named JOIN known US
 ON CONFLICT (scope_id, record_id, version, role)
 DO UPDATE SET entity = excluded.entity, spelling = excluded.spelling
 """
-_DROP: Final = "DELETE FROM mention WHERE scope_id = $1 AND record_id = $2 RETURNING entity, spelling"
+_DROP: Final = "DELETE FROM mention WHERE scope_id = $1 AND record_id = ANY($2::text[]) RETURNING entity"
 _SWEEP: Final = """
 DELETE FROM entity WHERE scope_id = $1 AND id = ANY($2::text[])
   AND NOT EXISTS (SELECT FROM mention WHERE mention.scope_id = entity.scope_id AND mention.entity = entity.id)
@@ -122,10 +122,9 @@ async def note_many(db: Transaction, scope_id: UUID, versions: Sequence[MemoryRe
     )
 
 
-async def drop(db: Transaction, scope_id: UUID, record_id: str) -> list[tuple[str, str]]:
-    """Let go of what all versions of a record name; the entities, which nothing may name now, and how it did."""
-    rows = await db.rows(_DROP, scope_id, stored(record_id))
-    return [(entity, told(spelling)) for entity, spelling in rows]
+async def drop(db: Transaction, scope_id: UUID, record_ids: Sequence[str]) -> set[str]:
+    """Let go of what all versions of these records name; the ids of the entities, which nothing may name now."""
+    return {entity for (entity,) in await db.rows(_DROP, scope_id, stored_names(record_ids))}
 
 
 async def sweep(db: Transaction, scope_id: UUID, entities: Iterable[str]) -> list[str]:

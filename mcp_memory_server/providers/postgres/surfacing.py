@@ -13,7 +13,7 @@ from uuid import UUID
 from mcp_memory_server.providers.base import PruneRequest, Surfaced, SurfacedLookup, SurfaceRequest
 
 from .connection import Database, Transaction
-from .names import is_storable, place_of, place_of_actor, places_of, stored, told
+from .names import is_storable, place_of, place_of_actor, places_of, stored, stored_names, told
 
 _TOUCH: Final = """
 INSERT INTO conversation (scope_id, id, actor_id, at, scopes) VALUES ($1, $2, $3, $4, $5)
@@ -50,7 +50,7 @@ _UNOWNED: Final = """
 DELETE FROM surfaced USING unnest($1::uuid[], $2::uuid[], $3::text[]) AS gone (scope_id, actor, conversation)
 WHERE surfaced.scope_id = gone.scope_id AND surfaced.actor = gone.actor AND surfaced.conversation = gone.conversation
 """
-_DROP: Final = "DELETE FROM surfaced WHERE scope_id = $1 AND record_id = $2"
+_DROP: Final = "DELETE FROM surfaced WHERE scope_id = $1 AND record_id = ANY($2::text[])"
 
 
 async def add(db: Transaction, request: SurfaceRequest) -> None:
@@ -102,6 +102,6 @@ async def count_prunable(db: Transaction, request: PruneRequest) -> int:
     return await db.value(_PRUNABLE, stored(request.actors), request.before, request.keep)
 
 
-async def drop(db: Transaction, scope_id: UUID, record_id: str) -> None:
-    """Take a record out of every set. Its row in `memory` must be gone before: then nobody adds it again."""
-    await db.run(_DROP, scope_id, stored(record_id))
+async def drop(db: Transaction, scope_id: UUID, record_ids: Sequence[str]) -> None:
+    """Take records out of every set. Their rows in `memory` must be gone before: then nobody adds them again."""
+    await db.run(_DROP, scope_id, stored_names(record_ids))

@@ -3,76 +3,133 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
-from uuid import UUID
+from typing import Final
+
+from uuid6 import uuid7
 
 from mcp_memory_server.providers.base import PinRequest, ReviseRequest, WriteRequest, Written
+from mcp_memory_server.providers.rows import ALONG, PINNED
+from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.versions import next_version, revised, superseded, target_lane
 from mcp_memory_server.records import MemoryRecord
 
+from .columns import COLUMNS
 from .connection import Transaction
-from .names import place_of, stored
+from .names import is_storable, place_of, stored
+from .turns import Held, ScopeGeneration, Turn, add_signature, advance, announce, begin, begin_at_held, lock
 
-# Number and generation rise under the lock of the scope's row, on which writers of the scope queue. A number is the time
-# of the first writing in microseconds, so that records of several scopes, too, are in the order of writing.
-_LOCK: Final = """
-INSERT INTO scope (scope_id, token, generation, last_number) VALUES ($1, $2, 0, 0)
-ON CONFLICT (scope_id) DO UPDATE SET generation = scope.generation
-RETURNING generation, last_number, pg_current_xact_id()::text
+__all__ = [
+    "ScopeGeneration",
+    "add_signature",
+    "advance",
+    "announce",
+    "close_superseded",
+    "lock",
+    "meet_current",
+    "meet_ids",
+    "pin",
+    "revise",
+    "write",
+    "write_many",
+]
+
+_OF_KEYS = f"""
+SELECT {COLUMNS}, memory.scope_id, memory.number, NULL
+FROM unnest($1::uuid[], $2::text[], $3::text[]) AS asked (place, key, lane)
+JOIN memory ON memory.scope_id = asked.place AND memory.key = asked.key
+WHERE memory.scope_id = ANY($1)
 """
-_ADVANCE: Final = """
-UPDATE scope SET generation = generation + 1 WHERE scope_id = $1 RETURNING generation
+_CURRENT: Final = f"{_OF_KEYS} AND memory.lane = asked.lane"
+_WAITING: Final = f"{_OF_KEYS} AND memory.status = 'quarantined'"
+_BY_IDS: Final = f"""
+SELECT {COLUMNS}, memory.scope_id, memory.number, signature.lexical
+FROM unnest($1::uuid[], $2::text[]) AS asked (place, id)
+JOIN memory ON memory.scope_id = asked.place AND memory.id = asked.id
+LEFT JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
+WHERE memory.scope_id = ANY($1)
 """
-_NEXT_NUMBER: Final = """
-UPDATE scope
-SET last_number = greatest(last_number + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
-WHERE scope_id = $1 RETURNING last_number
+_PIN: Final = f"""
+WITH pinned AS (
+    UPDATE memory SET pinned = (pinned & {ALONG}) | $3 WHERE scope_id = $1 AND number = $2
+)
+UPDATE signature SET generation = $4 WHERE scope_id = $1 AND number = $2
 """
-
-
-class ScopeGeneration(NamedTuple):
-    """A scope's place, and its generation in the running transaction."""
-
-    scope_id: UUID
-    generation: int
-
-
-async def lock(db: Transaction, scope: str) -> UUID:
-    """Wait until no other transaction writes at the scope, and keep others waiting until this one ends."""
-    place = place_of(scope)
-    row = await db.row(_LOCK, place, stored(scope))
-    assert row is not None
-    db.id = int(row[2])
-    return place
-
-
-async def advance(db: Transaction, scope: str) -> ScopeGeneration:
-    """Begin the scope's next generation, which tells every cache of its rows that it is stale. Locked already."""
-    place = place_of(scope)
-    return ScopeGeneration(place, await db.value(_ADVANCE, place))
-
-
-def announce(db: Transaction, scope: str, record_id: str) -> None:
-    """Tell all who listen, once the transaction commits."""
-    db.changed[scope, record_id] = None
+# The second statement touches the signature for the caches that hold decoded records beside it.
 
 
 async def write(db: Transaction, request: WriteRequest, lexical: bytes) -> Written:
     """Upsert; `lexical` is the ranking signature of the new fact."""
-    raise NotImplementedError
+    (written,) = await write_many(db, [request], [lexical])
+    return written
 
 
 async def write_many(
     db: Transaction, requests: Sequence[WriteRequest], lexical: Sequence[bytes]
 ) -> tuple[Written, ...]:
     """Upsert in order, in the running transaction."""
-    raise NotImplementedError
+    turn = await begin(db, (request.scope for request in requests))
+    await _meet_what_they_are_about(turn, requests)
+    written = tuple(_write(turn, request, signature) for request, signature in zip(requests, lexical, strict=True))
+    await turn.end()
+    return written
 
 
-async def add_signature(
-    db: Transaction, place: ScopeGeneration, number: int, record: MemoryRecord, lexical: bytes
-) -> None:
-    """What ranking reads of the record, in place of what it read before."""
-    raise NotImplementedError
+async def _meet_what_they_are_about(turn: Turn, requests: Sequence[WriteRequest]) -> None:
+    named = [request for request in requests if is_storable(request.scope) and is_storable(request.key)]
+    places = [(request.scope, request.key, target_lane(request)) for request in named]
+    await meet_current(turn, [place for place in places if is_storable(place[2])])
+    waiting = {(request.scope, request.key, "") for request in named if request.status == "quarantined"}
+    if waiting:
+        await _meet(turn, _WAITING, sorted(waiting))
+    superseding = [(request.scope, request.supersedes) for request in named if request.supersedes is not None]
+    await meet_ids(turn, superseding)
+
+
+def _write(turn: Turn, request: WriteRequest, lexical: bytes) -> Written:
+    current = turn.current(request.scope, request.key, target_lane(request))
+    waiting = turn.waiting(request.scope, request.key) if request.status == "quarantined" else ()
+    written = next_version(current and current.record, request, str(uuid7()), waiting)
+    if written.status != "unchanged":
+        if request.supersedes is not None and written.record.status == "active":
+            close_superseded(turn, written.record)
+        if written.previous is not None:
+            turn.keep(written.previous)
+        turn.put(written.record, lexical)
+    return written
+
+
+def close_superseded(turn: Turn, by: MemoryRecord) -> None:
+    """Close the record whose place another one takes, which must have been met if it is there.
+
+    Raises:
+        InvalidInput: it is not, or not active.
+    """
+    old = turn.find(by.scope, by.supersedes or "")
+    closing = superseded(old and old.record, by)
+    assert old is not None
+    turn.keep(old.record)
+    # Its words are as they were.
+    turn.put(closing, signature_of(closing) if old.lexical is None else old.lexical)
+
+
+async def meet_current(turn: Turn, places: Sequence[tuple[str, str, str]]) -> None:
+    """Read the current records of these (scope, key, lane), all of which must be storable."""
+    if places:
+        await _meet(turn, _CURRENT, places)
+
+
+async def meet_ids(turn: Turn, names: Sequence[tuple[str, str]]) -> None:
+    """Read the records of these (scope, id), with their signatures."""
+    held = [(scope, id) for scope, id in names if is_storable(scope) and is_storable(id)]
+    if held:
+        await _meet(turn, _BY_IDS, held)
+
+
+async def _meet(turn: Turn, query: str, asked: Sequence[tuple[str, ...]]) -> None:
+    places = [place_of(scope) for scope, *_ in asked]
+    columns = zip(*([stored(part) for part in parts] for _, *parts in asked), strict=True)
+    for row in await turn.db.rows(query, places, *map(list, columns)):
+        turn.meet(row)
 
 
 async def revise(db: Transaction, request: ReviseRequest, language: str | None) -> Written | None:
@@ -80,8 +137,30 @@ async def revise(db: Transaction, request: ReviseRequest, language: str | None) 
 
     It is made of the text that is held: the request's is not what counts.
     """
-    raise NotImplementedError
+    turn, held = await begin_with(db, request.record.scope, request.record.id)
+    if held is None:
+        return None
+    written = revised(held.record, request)
+    if written.previous is not None:
+        turn.keep(written.previous)
+        turn.put(written.record, signature_of(written.record, language))
+        await turn.end()
+    return written
 
 
 async def pin(db: Transaction, request: PinRequest) -> MemoryRecord | None:
-    raise NotImplementedError
+    _, held = await begin_with(db, request.scope, request.id)
+    if held is None:
+        return None
+    if held.record.pinned != request.pinned:
+        place = await advance(db, request.scope)
+        await db.run(_PIN, place.scope_id, held.number, PINNED if request.pinned else 0, place.generation)
+        announce(db, request.scope, request.id)
+    return held.record.model_copy(update={"pinned": request.pinned})
+
+
+async def begin_with(db: Transaction, scope: str, id: str) -> tuple[Turn, Held | None]:
+    """A turn at the scope, and the current record of that id there."""
+    turn = await begin_at_held(db, [scope])
+    await meet_ids(turn, [(scope, id)])
+    return turn, turn.find(scope, id)
