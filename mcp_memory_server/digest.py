@@ -88,13 +88,15 @@ def resolve_digest(
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
     by_key: dict[str, list[MemoryRecord]] = {}
     for record in records:
-        if record.scope in rank and not is_spent(record):
+        if record.scope in rank and (record.insight is None or not is_spent(record)):
             by_key.setdefault(record.key, []).append(record)
 
-    entries = [_resolve_key(held, rank) for held in by_key.values()]
+    entries = [_alone(held[0]) if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
     if ranked:
-        pinned = _selection_order([entry for entry in entries if entry.pinned], rank)
-        ordered = pinned + below_cited([entry for entry in entries if not entry.pinned])
+        pinned = [entry for entry in entries if entry.pinned]
+        ordered = below_cited([entry for entry in entries if not entry.pinned])
+        if pinned:
+            ordered = _selection_order(pinned, rank) + ordered
     else:
         ordered = _selection_order(entries, rank)
 
@@ -112,8 +114,6 @@ def resolve_digest(
 
 def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
     """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
-    if len(held) == 1:
-        return _alone(held[0])
     newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
     at_scope: dict[str, MemoryRecord] = {}
     for record in newest_first:
@@ -164,7 +164,7 @@ def below_cited(records: Sequence[R]) -> list[R]:
 
     Insights that cite each other in a circle keep their order, behind everything else.
     """
-    if not any(record.insight for record in records):
+    if not [record for record in records if record.insight]:
         return list(records)
     ahead = {record.id for record in records}
     ordered: list[R] = []

@@ -176,7 +176,7 @@ class _Ranking:
         Otherwise one chance word in a question that nothing else answers would count as much as a full answer, and
         drown what vectors know.
         """
-        best = max(float(match.words.max()), _GOOD_MATCH * float(match.rarity.sum()))
+        best = max(float(np.maximum.reduce(match.words)), _GOOD_MATCH * float(np.add.reduce(match.rarity)))
         return weighted(self._weights.words / best if best else 0.0, match.words)
 
     def _held_around(self, match: LexicalMatch) -> NDArray[np.float32]:

@@ -61,7 +61,7 @@ def min_max(
     chosen = values if rows is None else values[rows]
     if not len(chosen):
         return np.zeros(len(values), dtype=np.float32)
-    low, high = float(chosen.min()), float(chosen.max())
+    low, high = float(np.minimum.reduce(chosen)), float(np.maximum.reduce(chosen))
     if high - low <= 1e-9:
         scaled = np.multiply(values > 0, weight, dtype=np.float32)
     else:

@@ -74,15 +74,15 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     asked = _asked(query)
     hits, often = caller.find_terms(asked.hashes)
     words = asked.words.repeat(hits.holding)
-    own = int(hits.holding[: asked.forms].sum())
+    own = int(np.add.reduce(hits.holding[: asked.forms]))
     rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
     frequencies = _highest(caller, len(query.words), held, rows, often[:own].astype(np.float32))
     holds = frequencies > 0
-    idf = rarity(holds.sum(axis=1), caller.count)
+    idf = rarity(np.add.reduce(holds, axis=1, dtype=np.int64), caller.count)
     lengths = caller.length_divisors
     # Summed word by word, not as a matrix product, whose rounding depends on where a row stands: equal rows must tie.
-    scores = (idf[:, np.newaxis] * saturated(frequencies, lengths)).sum(axis=0)
+    scores = np.add.reduce(idf[:, np.newaxis] * saturated(frequencies, lengths), axis=0)
     evidence = np.logical_or.reduce(holds, axis=0)
     if own < len(words):
         others = rarity(hits.holding[asked.forms :], caller.count).repeat(hits.holding[asked.forms :])
@@ -90,10 +90,10 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
         # For rows without a word of the question, what the best word related to it is worth; summed over words.
         best = _highest(caller, len(query.words), words[own:], hits.rows[own:], worth)
         best[holds] = 0
-        related = best.sum(axis=0)
+        related = np.add.reduce(best, axis=0)
         scores += np.float32(_RELATED) * related
-        evidence |= related >= np.float32(_RELATED_EVIDENCE) * idf.sum()
-    if not evidence.any():
+        evidence |= related >= np.float32(_RELATED_EVIDENCE) * np.add.reduce(idf)
+    if not np.logical_or.reduce(evidence):
         for written, *_ in query.words[:_MOST_MISSPELT]:
             if len(written) >= _SHORTEST_MISSPELT:
                 evidence |= _may_misspell(caller, written)

@@ -70,7 +70,7 @@ def asked_words(text: str) -> list[str]:
     symbols: list[str] = []
     for kind, token in _tokens(text):
         if kind == "word":
-            words.extend(_word_forms(token))
+            words.extend([token] if _is_plain(token) else _word_forms(token))
         elif kind == "symbol":
             (words if ord(token) >= 0x2600 and not 0x3000 <= ord(token) <= 0x303F else symbols).append(token)
         else:
@@ -84,19 +84,20 @@ def spaced(text: str) -> str:
     return f" {_BETWEEN.sub(' ', text).strip()} "
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
+def _tokens(text: str) -> list[tuple[str, str]]:
     if text.isascii():
-        for match in _ASCII_TOKEN.finditer(text):
-            token = match.group()
-            yield ("word" if token[0].isalnum() else "symbol"), token
-        return
-    for match in _TOKEN.finditer(text):
-        yield match.lastgroup or "symbol", match.group()
+        return [("word" if token[0].isalnum() else "symbol", token) for token in _ASCII_TOKEN.findall(text)]
+    return [(match.lastgroup or "symbol", match.group()) for match in _TOKEN.finditer(text)]
+
+
+def _is_plain(token: str) -> bool:
+    """Whether a word has no parts."""
+    return token.isalpha() and (token.islower() or token[1:].islower())
 
 
 def _word_forms(token: str) -> Iterator[str]:
     """The parts of a word as written, and the whole without its joiners."""
-    if token.isalpha() and (token.islower() or token[1:].islower()):
+    if _is_plain(token):
         yield token
         return
     suffix = token[len(token.rstrip("+#")) :]

@@ -15,8 +15,11 @@ async def with_cited(
 
     So a digest that has no room for a fact has none for what was only inferred from it.
     """
+    insights = [record.insight for record in found if record.insight]
+    if not insights:
+        return found
     there = {record.id for record in found}
-    cited = tuple({id for record in found if record.insight for id in record.insight.cites} - there)
+    cited = tuple({id for insight in insights for id in insight.cites} - there)
     if not cited:
         return found
     keys = {record.key for record in (await provider.list(ListRequest(scopes, ids=cited, filter=seen))).records}

@@ -94,9 +94,9 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, 
     digest, withheld = found.digest(limit), await _withheld(wiring, context, scopes, asked)
     if request.turn_id is None:
         ranks = {entry.id: found.places[entry.key] for entry in digest.entries}
-        offered = Offered(digest, False, 0, withheld, query, ranks, found.expanded)
+        offered = Offered(digest, True, 0, withheld, query, ranks, found.expanded)
     else:
-        offered = Offered(digest, False, 0, withheld)
+        offered = Offered(digest, True, 0, withheld)
     offered = fitting.fitted(offered, found.digest)
     return await journaled(wiring, context, offered, JournalNote(now, request.turn_id, query or None), fitting)
 
@@ -117,7 +117,8 @@ async def journaled(
     digest = offered.digest
     entry = partial(_journal_entry, context, digest, note)
     if note.turn_id is None:
-        return replace(offered, journaled=wiring.journal.submit(entry, note.query))
+        is_journaled = wiring.journal.submit(entry, note.query)
+        return offered if offered.journaled is is_journaled else replace(offered, journaled=is_journaled)
     is_journaled = await wiring.journal.write(entry, note.query)
     if is_journaled:
         first = await journaled_turn(wiring, context, note.turn_id)

@@ -141,9 +141,8 @@ def digest_json(offered: Offered) -> dict[str, Any]:
     digest = offered.digest
     entries = offered.excerpts() or [_entry_json(entry) for entry in digest.entries]
     if why := offered.why():
-        entries = [shown | {"why": why[entry.id]} for entry, shown in zip(digest.entries, entries, strict=True)]
-    shown = digest.model_copy(update={"entries": ()}).model_dump(mode="json")
-    shown |= {"entries": entries, "journaled": offered.journaled}
+        entries = [{**shown, "why": why[shown["id"]]} for shown in entries]
+    shown = {**digest.model_dump(mode="json", exclude={"entries"}), "entries": entries, "journaled": offered.journaled}
     if offered.withheld is not None:
         shown["withheld"] = offered.withheld
     return shown | {"erased": offered.erased} if offered.erased else shown
