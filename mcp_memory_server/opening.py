@@ -92,11 +92,11 @@ async def migrate_store(settings: Settings, partitions: int, server_role: str | 
     """
     if not settings.url.startswith(_POSTGRES):
         return None
-    from .providers.postgres import migrate  # noqa: PLC0415  # a driver is loaded for the store that needs it
-
     owner = settings.admin_url
-    if server_role is None and owner is not None:
-        with _named(settings, "url"):
+    with _named(settings, "url"):
+        from .providers.postgres import migrate  # noqa: PLC0415  # a driver is loaded for the store that needs it
+
+        if server_role is None and owner is not None:
             server_role = migrate.server_role_of(settings.url)
     with _named(settings, "url" if owner is None else "admin_url"):
         url = settings.url if owner is None else owner.get_secret_value()

@@ -45,8 +45,9 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
         "upkeep",
     },
     "setting_forms": frozenset(),
+    "store_urls": frozenset({"errors"}),
     "network": frozenset({"setting_forms"}),
-    "config": frozenset({"errors", "identity", "network", "setting_forms"}),
+    "config": frozenset({"errors", "identity", "network", "setting_forms", "store_urls"}),
     "opening": VALUES | {"config", "embedding", "estimating", "providers", "recall", "selecting", "service"},
     "server": VALUES
     | {

@@ -56,7 +56,11 @@ def test_a_flag_goes_over_the_environment_over_the_file_over_the_default(
 
 
 @pytest.mark.parametrize("name", sorted(Settings.model_fields))
-def test_every_setting_can_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_every_setting_can_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "7").write_text("memory://")  # for the settings that name a file with a URL
     values = {"url": "memory://", "synchronous": "normal", "log_level": "debug", "max_sensitivity": "SECRET"}
     values |= {"quarantine": "tool", "transport": "sse", "log_format": "JSON", "public_url": "https://memory.test/mcp"}
     values |= {"insecure": "true", "roles_required": "true", "max_body_bytes": "7000"}
@@ -173,7 +177,7 @@ def test_every_bad_value_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "max_memories (--max-memories)" in message
 
 
-@pytest.mark.parametrize("name", ["embedder_api_key", "selector_api_key", "state_keys"])
+@pytest.mark.parametrize("name", ["admin_url", "embedder_api_key", "selector_api_key", "state_keys"])
 def test_a_secret_that_cannot_be_used_is_not_shown(write_file: WriteFile, name: str) -> None:
     write_file(f"{name} = 8241\n")
     assert f"The setting {name} (" in refusal()
@@ -262,12 +266,69 @@ def test_a_windows_path_is_kept_as_it_is(path: str) -> None:
     [
         ("postgresql://ann:s3:cr@t@host/db", "postgresql://ann:…@host/db"),
         ("postgresql://ann@host/db", "postgresql://ann@host/db"),
+        ("postgresql://ann:s3/c?r#e&t@host/db", "postgresql://ann:…@host/db"),
+        ("postgresql://ann:s3%2Fcr\n@t@host/db?sslmode=require", "postgresql://ann:…@host/db?sslmode=require"),
+        ("postgresql://:s3cret@host/db", "postgresql://:…@host/db"),
+        ("postgresql://host/db?user=ann&password=s3cret", "postgresql://host/db?user=ann&password=…"),
+        ("postgresql://host/db?p%61ssword=s3cret&host=a", "postgresql://host/db?p%61ssword=…&host=a"),
+        ("postgresql://host/db?sslpassword=s3cret&sslkey=k", "postgresql://host/db?sslpassword=…&sslkey=…"),
+        ("other://host/db?token=s3cret", "other://host/db?token=…"),
         ("sqlite:///C:/a@b.db", "sqlite:///C:/a@b.db"),
+        ("sqlite:///a?password=b", "sqlite:///a?password=b"),
         ("memory://", "memory://"),
     ],
 )
 def test_a_shown_url_holds_no_password(url: str, shown: str) -> None:
     assert load_settings({"url": url}).shown_url == shown
+
+
+@pytest.mark.parametrize("name", ["url", "admin_url"])
+def test_a_url_may_stand_in_a_file_as_containers_are_handed_secrets(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret").write_text("postgresql://ann:s3cret@host/db\n")
+    monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}_FILE", "~/secret")
+    settings = load_settings()
+    held = settings.url if name == "url" else settings.admin_url and settings.admin_url.get_secret_value()
+    assert held == "postgresql://ann:s3cret@host/db"
+    assert settings.origin(name) == f"MCP_MEMORY_{name.upper()}_FILE"
+    assert "s3cret" not in repr(settings)
+    assert "s3cret" not in settings.model_dump_json(exclude={"url"})
+
+
+def test_a_url_of_a_stronger_source_takes_the_place_of_a_file_and_the_other_way_round(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, write_file: WriteFile
+) -> None:
+    (tmp_path / "secret").write_text("postgresql://host/in-the-file")
+    monkeypatch.setenv("MCP_MEMORY_URL_FILE", str(tmp_path / "secret"))
+    write_file("url = 'memory://'\n")
+    by_variable = load_settings()
+    assert (by_variable.url, by_variable.origin("url")) == ("postgresql://host/in-the-file", "MCP_MEMORY_URL_FILE")
+    by_flag = load_settings({"url": "memory://"})
+    assert (by_flag.url, by_flag.origin("url")) == ("memory://", "--url")
+    assert (by_flag.url_file, by_flag.origin("url_file")) == (None, DEFAULT)
+
+
+def test_one_source_gives_a_url_or_a_file_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MCP_MEMORY_URL", "postgresql://ann:s3cret@host/db")
+    monkeypatch.setenv("MCP_MEMORY_URL_FILE", "secret")
+    assert "url (MCP_MEMORY_URL) and url_file (MCP_MEMORY_URL_FILE) are both given: keep one." in refusal()
+    assert "s3cret" not in refusal()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "cannot be read: No such file"), ("", "alone on one line"), ("memory://\ns3cret", "alone on one line")],
+)
+def test_a_file_that_holds_no_url_is_told_without_what_it_holds(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None, says: str
+) -> None:
+    if content is not None:
+        (tmp_path / "secret").write_text(content)
+    monkeypatch.setenv("MCP_MEMORY_ADMIN_URL_FILE", str(tmp_path / "secret"))
+    assert "setting admin_url_file (MCP_MEMORY_ADMIN_URL_FILE)" in refusal()
+    assert says in refusal()
+    assert "s3cret" not in refusal()
 
 
 # --- the actor ----------------------------------------------------------------------------------------

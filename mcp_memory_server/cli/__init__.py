@@ -44,6 +44,7 @@ _STORE: Final = {
     "import": ("store", "Take in records from JSON Lines, all or none."),
     "reindex": ("reindex", "Give every record vectors of the configured embedder."),
     "maintain": ("maintain", "Set aside what has ended or is too much, and promote what has proven itself."),
+    "migrate": ("migrate", "Make or upgrade a Postgres store, and let servers use it."),
     "doctor": ("doctor", "Check settings and store, and mend what can be mended."),
     "demo": ("serving", "Watch a real client use a scratch server."),
 }

@@ -13,7 +13,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Final = (
     # (setting, placeholder, help). Values are checked by `config.load_settings`, whatever source they have. The
     # secrets have no flags: other users of a machine can read command lines.
-    ("url", "URL", "The store, such as sqlite:///~/memory.db or memory://; an absolute path has four slashes."),
+    ("url", "URL", "The store, such as sqlite:///~/memory.db, with four slashes if absolute, or postgresql://host/db."),
+    ("url_file", "FILE", "A file with that URL, as secrets are handed to containers."),
+    ("admin_url_file", "FILE", "A file with the URL of a Postgres store's owner, for migrate."),
     ("actor", "NAME", "On whose behalf to act; default: the operating-system user."),
     ("roles", "NAMES", "Roles of the actor, separated by commas, such as memory:reviewer."),
     ("tenant", "ID", "The organisation of the actor."),
@@ -26,6 +28,8 @@ _SETTINGS: Final = (
     ("max_records", "N", "Facts at a scope that maintain leaves, 0 for any number; default: 0."),
     ("quarantine", "NAMES", "Which provenances wait for review; default: extraction,reflection,induction,imported."),
     ("busy_timeout_s", "SECONDS", "How long to wait for another process's lock; default: 5."),
+    ("statement_timeout_s", "SECONDS", "How long Postgres may work on a statement; default: 30."),
+    ("pool_size", "N", "Connections to Postgres at most; default: 10."),
     ("synchronous", "LEVEL", "FULL: a write survives a power cut (default). NORMAL: it survives a crash."),
     ("log_level", "LEVEL", "DEBUG, INFO, WARNING, ERROR or CRITICAL."),
     ("journal_days", "N", "How long shown digests can be replayed; default: 30."),
