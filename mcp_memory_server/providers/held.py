@@ -137,10 +137,10 @@ class HeldScopes(Generic[P, E]):
             _, dropped = self._held.popitem(last=False)
             total -= dropped.shown.block.nbytes
         kept = 0
-        for held in reversed(self._held.values()):
+        for place, held in reversed(list(self._held.items())):
             kept += len(held.records)
-            if kept > _KEPT_RECORDS:
-                held.records.clear()
+            if kept > _KEPT_RECORDS:  # taken from nobody who answers out of them just now
+                self._held[place] = replace(held, records={})
 
     def pinned(self, scopes: Sequence[Scope[P]]) -> Sequence[MemoryRecord] | None:
         """Every record of every key that has a pin at the scopes, in digest order; None where that is to be read."""

@@ -147,7 +147,7 @@ class PostgresProvider:
         return replace(outcome.settled, erasure=await forgetting.finish(self._database, outcome.erased))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        return await self._database.read(places_of(request.scopes), lambda db: search.search(db, self._cache, request))
+        return await search.search(self._database, self._cache, request)
 
     async def unembedded(
         self, embedder: str, limit: int, scopes: Sequence[str] | None = None

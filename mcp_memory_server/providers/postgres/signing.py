@@ -60,12 +60,15 @@ class Position(NamedTuple):
     number: int = 0
 
 
+_BEFORE_ALL: Final = Position()
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Those found after some position, up to `last`."""
 
     stale: tuple[Stale, ...] = ()
-    last: Position = Position()
+    last: Position = _BEFORE_ALL
     goes_on: bool = True
 
 

@@ -74,6 +74,8 @@ CREATE TABLE signature (
     PRIMARY KEY (scope_id, number)
 ) /* by scope */;
 CREATE INDEX signature_changed ON signature (scope_id, generation);
+-- Whoever embeds looks in all scopes for records that have no vectors of an embedder.
+CREATE INDEX signature_embedder ON signature (embedder, scope_id);
 
 -- Token vectors for late interaction, of the embedder named in the signature. Read for the best records only.
 CREATE TABLE token (
@@ -199,6 +201,21 @@ $$;
 
 CREATE FUNCTION allows_all() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT coalesce(current_setting('mcp_memory.scopes', true), '') = '*'
+$$;
+
+-- Which generations scopes are at, for caches of their rows: with the setting made by the same statement, which is a
+-- transaction of its own, so that it takes one round trip. One lookup a scope, so that the plan, which is kept, goes to
+-- that scope's partition alone.
+CREATE FUNCTION generations(places uuid[]) RETURNS TABLE (scope_id uuid, generation bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    place uuid;
+BEGIN
+    PERFORM set_config('mcp_memory.scopes', places::text, true);
+    FOREACH place IN ARRAY places LOOP
+        RETURN QUERY SELECT scope.scope_id, scope.generation FROM scope WHERE scope.scope_id = place;
+    END LOOP;
+END
 $$;
 
 DO $$
