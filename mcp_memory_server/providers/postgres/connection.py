@@ -166,6 +166,17 @@ class Database:
         """
         return await self._run("BEGIN ISOLATION LEVEL READ COMMITTED", places, work, limit_s)
 
+    async def glance(self, query: str, *values: object) -> list[Sequence[Any]] | None:
+        """The rows of one statement that says itself which scopes it is about: one round trip in place of three.
+
+        It is a transaction of its own. None where the connection breaks: `read` will try again.
+        """
+        with mapped_errors(self._limits), contextlib.suppress(*_GONE):
+            async with self._connection() as connection:
+                with anyio.move_on_after(self._limits.busy_timeout_s, shield=True):
+                    return await connection.fetch(query, *values)
+        return None
+
     async def maintain(self, work: Work[T]) -> T:
         """Run `work` outside any transaction, as VACUUM needs it."""
         with mapped_errors(self._limits):
