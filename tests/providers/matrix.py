@@ -7,7 +7,7 @@ from typing import Final
 from mcp_memory_server.providers import open_provider
 from mcp_memory_server.providers.contract import Store
 
-from .postgres_server import fresh_url
+from .postgres_server import files_of, fresh_store
 
 
 def _in_memory(folder: Path) -> Store:
@@ -22,8 +22,8 @@ def _sqlite(folder: Path) -> Store:
 
 
 def _postgres(folder: Path) -> Store:
-    url = fresh_url()
-    return Store(lambda: open_provider(url))
+    store = fresh_store()
+    return Store(lambda: open_provider(store.url), files=lambda: files_of(store))
 
 
 STORES: Final[Mapping[str, Callable[[Path], Store]]] = {

@@ -14,7 +14,7 @@ import secrets
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -110,7 +110,6 @@ class Cluster:
 
         wanted = MigrationRequest(PARTITIONS, self.role)
         run(self.url, f"CREATE ROLE {self.role} LOGIN PASSWORD '{self._password}'")
-        run(self.url, f"GRANT pg_checkpoint TO {self.role}")  # so that `forget` can have the log written off
         run(self.url, f"CREATE DATABASE {self._template} ENCODING 'UTF8' TEMPLATE template0")
         with_connection(
             url_of(self.url, self._template),
@@ -182,6 +181,23 @@ def fresh_store() -> StoreUrls:
     return cluster().fresh()
 
 
+def files_of(store: StoreUrls) -> list[Path]:
+    """The files of the server that a store may be in: its database's, and what is of no database, as the log is.
+
+    None where the server's folder is not on this machine.
+    """
+    ((folder, database),) = fetch(
+        store.admin_url,
+        "SELECT current_setting('data_directory'), (SELECT oid FROM pg_database WHERE datname = current_database())",
+    )
+    others = Path(folder, "base")
+    return [
+        path
+        for path in Path(folder).rglob("*")
+        if path.is_file() and (others not in path.parents or path.parent.name == str(database))
+    ]
+
+
 def fresh_url() -> str:
     """As the server opens it."""
     return fresh_store().url
@@ -207,8 +223,8 @@ def run(url: str, statement: str) -> None:
     with_connection(url, lambda connection: connection.execute(statement))
 
 
-def fetch(url: str, query: str, *values: object) -> list[Sequence[Any]]:
-    """The rows of a query."""
+def fetch(url: str, query: str, *values: object) -> list[Any]:
+    """The rows of a query, each by column or number."""
     return with_connection(url, lambda connection: connection.fetch(query, *values))
 
 

@@ -39,6 +39,7 @@ SELECT relname FROM pg_partitioned_table JOIN pg_class ON oid = partrelid
 WHERE relnamespace = $1::text::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = partrelid)
 ORDER BY relname
 """
+_UNSAMPLED: Final = "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attstattarget = 0"
 _PARTITIONS: Final = f"SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('{SCHEMA}.memory')"
 _FOREIGN: Final = """
 SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = space.oid) FROM pg_namespace AS space WHERE nspname = $1
@@ -240,6 +241,9 @@ async def _split(connection: Any, partitions: int) -> None:
                 f"CREATE TABLE {table}_{rest} PARTITION OF {table} "
                 f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {rest})"
             )
+        # A partition does not take this over from its table when it is made.
+        for column in await connection.fetch(_UNSAMPLED, table):
+            await connection.execute(f"ALTER TABLE {table} ALTER {column['attname']} SET STATISTICS 0")
 
 
 async def _add_vectors(connection: Any) -> bool:
@@ -266,9 +270,10 @@ async def _let_serve(connection: Any, role: str | None) -> list[str]:
             f"Before Postgres {roles.VACUUM_SINCE} a role cannot be let VACUUM tables that it does not own: what is "
             "forgotten leaves the tables' files when the owner, or autovacuum, next does it."
         )
-    if not await roles.grant_checkpoint(connection, role):
+    if not await roles.grant_log(connection, role):
         notes.append(
-            "The role may not write out the log, so what is forgotten stays in it until the next checkpoint. Let a "
-            f"superuser run: GRANT pg_checkpoint TO {role};"
+            "The role may not close and write out the log, so what is forgotten stays in it until the server has done "
+            f"so. Let a superuser run: GRANT pg_checkpoint TO {role}; GRANT EXECUTE ON FUNCTION pg_switch_wal() TO "
+            f"{role};"
         )
     return notes

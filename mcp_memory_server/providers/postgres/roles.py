@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
@@ -22,6 +23,9 @@ _WALL: Final = """
 SELECT role.rolsuper OR role.rolbypassrls AS passes,
     EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $2 AND pg_has_role(role.oid, nspowner, 'MEMBER')) AS owns
 FROM pg_roles AS role WHERE role.rolname = $1
+"""
+_MAY_WRITE_OUT: Final = """
+SELECT pg_has_role($1, 'pg_checkpoint', 'USAGE') AND has_function_privilege($1, 'pg_switch_wal()', 'EXECUTE')
 """
 
 
@@ -56,15 +60,17 @@ def can_vacuum(connection: Any) -> bool:
     return connection.get_server_version().major >= VACUUM_SINCE
 
 
-async def grant_checkpoint(connection: Any, role: str) -> bool:
-    """Let a role write out the log, where the owner may let it: so what `forget` erased leaves the log at once."""
+async def grant_log(connection: Any, role: str) -> bool:
+    """Let a role close the log's segment and write it out, where the owner may let it.
+
+    So what `forget` erased leaves the log at once; whether it may now.
+    """
     name = await connection.fetchval("SELECT quote_ident($1)", role)
-    try:
-        async with connection.transaction():
-            await connection.execute(f"GRANT pg_checkpoint TO {name}")
-    except asyncpg.InsufficientPrivilegeError:
-        return await connection.fetchval("SELECT pg_has_role($1, 'pg_checkpoint', 'MEMBER')", role)
-    return True
+    for right in ("pg_checkpoint", "EXECUTE ON FUNCTION pg_switch_wal()"):
+        with contextlib.suppress(asyncpg.InsufficientPrivilegeError):
+            async with connection.transaction():
+                await connection.execute(f"GRANT {right} TO {name}")
+    return await connection.fetchval(_MAY_WRITE_OUT, role)
 
 
 async def gap_in_the_wall(connection: Any, role: str) -> str | None:

@@ -7,7 +7,8 @@ CREATE TABLE scope (
     scope_id    uuid PRIMARY KEY,
     token       text COLLATE "C" NOT NULL,
     generation  bigint NOT NULL,                -- +1 in every transaction that changes the scope's records
-    last_number bigint NOT NULL                 -- of the record written last; never reused
+    last_number bigint NOT NULL,                -- of the record written last; never reused
+    marks       bigint[] NOT NULL DEFAULT '{}'  -- of the last transactions that changed it (transaction.py)
 ) /* by scope */;
 
 CREATE TABLE memory (
@@ -191,6 +192,15 @@ CREATE TABLE secret (
     name        text COLLATE "C" PRIMARY KEY,
     value       bytea NOT NULL
 );
+
+-- ANALYZE copies values of columns into the catalogue, where erasing would not reach them: not of those that say something.
+ALTER TABLE memory ALTER key SET STATISTICS 0, ALTER text SET STATISTICS 0, ALTER details SET STATISTICS 0,
+    ALTER tags SET STATISTICS 0;
+ALTER TABLE history ALTER key SET STATISTICS 0, ALTER text SET STATISTICS 0, ALTER details SET STATISTICS 0;
+ALTER TABLE signature ALTER key SET STATISTICS 0, ALTER lexical SET STATISTICS 0, ALTER pooled SET STATISTICS 0;
+ALTER TABLE token ALTER vectors SET STATISTICS 0;
+ALTER TABLE entity ALTER folded SET STATISTICS 0;
+ALTER TABLE mention ALTER spelling SET STATISTICS 0;
 
 -- The second wall: a transaction says which scopes it is about, and no statement in it meets a row of another one.
 -- A setting of '*' is an operator's act over the whole store.
