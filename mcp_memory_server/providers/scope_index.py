@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mcp_memory_server.records import MemoryRecord
 
-from .base import Filter, Hit, SearchRequest
+from .base import Filter, HeldVectors, Hit, RecordVectors, SearchRequest, VersionRef
 from .signatures import numbered, ranking_row
 
 if TYPE_CHECKING:
@@ -77,6 +77,13 @@ class ScopeIndex:
     def has_vectors(self, record: MemoryRecord, embedder: str) -> bool:
         held = self._vectors.get(self._numbers[record.id])
         return held is not None and held.embedder == embedder
+
+    def vectors_of(self, record: MemoryRecord) -> HeldVectors | None:
+        held = self._vectors.get(self._numbers[record.id])
+        if held is None:
+            return None
+        ref = VersionRef(record.id, record.version)
+        return HeldVectors(held.embedder, RecordVectors(record.scope, ref, held.pooled, held.tokens))
 
     def _withdraw(self, scope: str, number: int) -> None:
         self._vectors.pop(number, None)

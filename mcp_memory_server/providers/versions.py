@@ -14,7 +14,12 @@ from mcp_memory_server.errors import Conflict, InvalidInput, Problem, echo
 from mcp_memory_server.records import Kind, MemoryRecord, active_lane, check_validity, lane_of
 
 from .base import (
+    AuditLine,
+    Carried,
+    EntityId,
+    HeldVectors,
     JournaledDigest,
+    Merge,
     RestoreRequest,
     ReviseRequest,
     SettleRequest,
@@ -38,6 +43,7 @@ _KEPT_BY_A_REVISION: Final = (
 
 __all__ = [
     "approval",
+    "check_carried",
     "check_journalable",
     "check_restorable",
     "check_surfacing",
@@ -256,6 +262,24 @@ def check_surfacing(request: SurfaceRequest) -> None:
         (request.actor_id + request.conversation_id).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("conversation_id", "holds half of a surrogate pair; send whole ones") from None
+
+
+def check_carried(rows: Sequence[Carried]) -> None:
+    """Refuse what no store can hold, before anything is taken in.
+
+    Raises:
+        InvalidInput: see `check_journalable`, `check_surfacing` and `check_vectors`.
+    """
+    for row in rows:
+        match row:
+            case JournaledDigest():
+                check_journalable(row)
+            case SurfaceRequest():
+                check_surfacing(row)
+            case HeldVectors():
+                check_vectors(VectorsWrite(row.embedder, (row.vectors,)))
+            case EntityId() | Merge() | AuditLine():
+                pass  # ids and names of a store, which held them
 
 
 def check_vectors(request: VectorsWrite) -> None:

@@ -5,9 +5,9 @@ import pytest
 
 from mcp_memory_server.errors import ConfigurationError
 from mcp_memory_server.providers import open_provider
-from mcp_memory_server.providers.base import Change, ForgetRequest, RestoreRequest
+from mcp_memory_server.providers.base import AuditLine, Change, ForgetRequest, RestoreRequest
 from mcp_memory_server.providers.contract.samples import ANN, minute, raw_record, remember
-from mcp_memory_server.providers.in_memory import AuditLine, InMemoryProvider, open_in_memory
+from mcp_memory_server.providers.in_memory import InMemoryProvider, open_in_memory
 
 
 async def test_each_open_is_a_fresh_store() -> None:

@@ -24,6 +24,17 @@ from typing import TypeGuard
 
 from .browsing import BrowsingProvider, PageCursor, PageRequest, ScopeCount, Stats
 from .bulk import BulkProvider
+from .carrying import (
+    PARTS,
+    AuditLine,
+    Carried,
+    CarryingProvider,
+    CarryPage,
+    CarryRequest,
+    EntityId,
+    HeldVectors,
+    Part,
+)
 from .changing import Change, ChangeBatch, ChangingProvider
 from .declaration import Capabilities, Group, WriteOption
 from .entities import (
@@ -49,12 +60,18 @@ from .vectors import RecordVectors, VectorCount, VectorProvider, VectorsWrite
 from .writing import PinRequest, ReviseRequest, WriteRequest, WriteStatus, WritingProvider, Written
 
 __all__ = [
+    "PARTS",
     "SENSITIVITIES",
     "SET_ASIDE_TOO",
     "UNFILTERED",
+    "AuditLine",
     "BrowsingProvider",
     "BulkProvider",
     "Capabilities",
+    "Carried",
+    "CarryPage",
+    "CarryRequest",
+    "CarryingProvider",
     "Change",
     "ChangeBatch",
     "ChangingProvider",
@@ -62,6 +79,7 @@ __all__ = [
     "Decision",
     "EmbeddedQuery",
     "Entity",
+    "EntityId",
     "EntityProvider",
     "EntityRequest",
     "Erasure",
@@ -69,6 +87,7 @@ __all__ = [
     "ForgetRequest",
     "Forgotten",
     "Group",
+    "HeldVectors",
     "HistoryProvider",
     "HistoryRequest",
     "Hit",
@@ -86,6 +105,7 @@ __all__ = [
     "MergeRequest",
     "PageCursor",
     "PageRequest",
+    "Part",
     "PinRequest",
     "PruneRequest",
     "RecordVectors",
@@ -115,6 +135,7 @@ __all__ = [
     "WritingProvider",
     "Written",
     "can_browse",
+    "can_carry",
     "can_journal",
     "can_restore",
     "can_review",
@@ -163,6 +184,10 @@ def can_journal(provider: MemoryProvider) -> TypeGuard[JournalingProvider]:
 
 def can_browse(provider: MemoryProvider) -> TypeGuard[BrowsingProvider]:
     return Group.BROWSE in provider.capabilities.groups
+
+
+def can_carry(provider: MemoryProvider) -> TypeGuard[CarryingProvider]:
+    return Group.CARRY in provider.capabilities.groups
 
 
 def reports_changes(provider: MemoryProvider) -> TypeGuard[ChangingProvider]:

@@ -22,6 +22,7 @@ class Group(StrEnum):
     REVIEW = "review"
     ENTITIES = "entities"
     SURFACED = "surfaced"
+    CARRY = "carry"
 
 
 class WriteOption(StrEnum):

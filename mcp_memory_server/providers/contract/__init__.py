@@ -15,6 +15,7 @@ from typing import Final
 from . import (
     browsing,
     bulk,
+    carrying,
     changing,
     embedded,
     entities,
@@ -70,6 +71,7 @@ CHECKS: Final[tuple[Check, ...]] = tuple(
         embedded,
         entities,
         surfacing,
+        carrying,
     )
     for value in vars(module).values()
     if isinstance(value, Check)

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from mcp_memory_server.errors import NotSupported
 from mcp_memory_server.providers.base import (
+    CarryRequest,
     EntityRequest,
     Group,
     HistoryRequest,
@@ -69,6 +70,12 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
         "surface": (SurfaceRequest("ann", "talk", minute(0), ()),),
         "surfaced": (SurfacedLookup("ann", "talk"),),
         "prune_surfaced": (PruneRequest(minute(0), keep=0),),
+    },
+    Group.CARRY: {
+        "carried": (CarryRequest("audit", limit=1),),
+        "carry": ((),),
+        "audited": (ANN, ()),
+        "adopt_secret": (bytes(32),),
     },
     Group.VECTORS: {
         "unembedded": ("toy", 1),

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 from mcp_memory_server.providers.base import (
     BrowsingProvider,
     BulkProvider,
+    CarryingProvider,
     ChangingProvider,
     EntityProvider,
     JournalingProvider,
@@ -54,6 +55,7 @@ class EveryGroup(
     ReviewingProvider,
     EntityProvider,
     SurfacingProvider,
+    CarryingProvider,
     Protocol,
 ):
     """A provider as a check may use it: it runs only where its groups are declared."""

@@ -12,7 +12,6 @@ import secrets
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -21,7 +20,11 @@ from uuid6 import uuid7
 
 from mcp_memory_server.errors import ConfigurationError, InvalidInput, StoreUnavailable
 from mcp_memory_server.providers.base import (
+    AuditLine,
     Capabilities,
+    Carried,
+    CarryPage,
+    CarryRequest,
     ChangeBatch,
     Condition,
     Entity,
@@ -81,6 +84,7 @@ from mcp_memory_server.providers.versions import (
 )
 from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, active_lane
 
+from .carrying import Carrying
 from .changes import ChangeFeed
 from .entities import Entities
 from .journal import Journal
@@ -109,17 +113,6 @@ async def open_in_memory(url: str, *, language: str | None = None) -> AsyncGener
         provider.close()
 
 
-@dataclass(frozen=True, slots=True)
-class AuditLine:
-    """What stays of an erased record: which one it was, who had it erased, when and why."""
-
-    scope: str
-    id: str
-    by: str
-    at: str
-    reason: str
-
-
 class InMemoryProvider:
     """Declares every group. `audit` is for an embedding host to read."""
 
@@ -134,6 +127,7 @@ class InMemoryProvider:
         self._journal = Journal()
         self._entities = Entities()
         self._surfaced = SurfacedSets()
+        self._carrying = Carrying(self._entities, self.audit, self._journal, self._surfaced, self._index)
         self._secret = secrets.token_bytes(32)
         self._maintained_at: str | None = None
         self._open = True
@@ -340,6 +334,22 @@ class InMemoryProvider:
     async def prune_surfaced(self, request: PruneRequest) -> int:
         await self._enter()
         return self._surfaced.prune(request)
+
+    async def carried(self, request: CarryRequest) -> CarryPage:
+        await self._enter()
+        return self._carrying.page(request, self._current(tuple(self._held)))
+
+    async def carry(self, rows: Sequence[Carried]) -> None:
+        await self._enter()
+        self._carrying.take(rows, {record.id: record for record in self._current(tuple(self._held))})
+
+    async def audited(self, scope: str, ids: Sequence[str]) -> tuple[AuditLine, ...]:
+        await self._enter()
+        return tuple(line for line in self.audit if line.scope == scope and line.id in ids)
+
+    async def adopt_secret(self, secret: bytes) -> None:
+        await self._enter()
+        self._secret = secret
 
     async def changes(self, after: int | None) -> ChangeBatch:
         await self._enter()

@@ -11,6 +11,7 @@ from uuid6 import uuid7
 
 from mcp_memory_server.providers.base import (
     Entity,
+    EntityId,
     EntityRequest,
     LedgerRequest,
     MentionRequest,
@@ -117,6 +118,37 @@ class Entities:
 
     def ledger(self, request: LedgerRequest) -> tuple[Merge, ...]:
         return tuple(self._lines(request.scopes))
+
+    def ids(self) -> Iterator[EntityId]:
+        """Every entity, by scope and folded name."""
+        return (
+            EntityId(scope, name, id)
+            for scope, known in sorted(self._ids.items())
+            for name, id in sorted(known.items())
+        )
+
+    def lines(self) -> Iterator[Merge]:
+        """The ledger of all scopes."""
+        return iter(self._ledger.values())
+
+    def adopt(self, entity: EntityId) -> None:
+        """Let the entity have that id, in the ledger too, if it is there and no other has it."""
+        known = self._ids.get(entity.scope, {})
+        old = known.get(entity.folded)
+        if old is None or any(entity.id in ids.values() for ids in self._ids.values()):
+            return
+        known[entity.folded] = entity.id
+        for line in list(self._lines((entity.scope,))):
+            source, target = (entity.id if id == old else id for id in (line.source, line.target))
+            self._ledger[line.id] = replace(line, source=source, target=target)
+
+    def take(self, line: Merge) -> None:
+        """Add a line to the ledger; one that is held and in force becomes as undone as that."""
+        held = self._ledger.get(line.id)
+        if held is None:
+            self._ledger[line.id] = line
+        elif held.undone_at is None:
+            self._ledger[line.id] = replace(held, undone_by=line.undone_by, undone_at=line.undone_at)
 
     def _lines(self, scopes: Iterable[str]) -> Iterator[Merge]:
         wanted = set(scopes)

@@ -36,6 +36,9 @@ class Journal:
                 return digest
         return None
 
+    def all(self) -> Sequence[JournaledDigest]:
+        return sorted(self._digests.values(), key=lambda digest: digest.digest_id)
+
     def prune(self, request: PruneRequest) -> int:
         meant = [digest for digest in self._digests.values() if digest.actor_id.startswith(request.actors)]
         young = sorted((digest for digest in meant if digest.at >= request.before), key=lambda digest: digest.at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
 from mcp_memory_server.providers.base import PruneRequest, Surfaced, SurfacedLookup, SurfaceRequest
@@ -36,6 +36,12 @@ class SurfacedSets:
         found = self._sets.get((lookup.actor_id, lookup.conversation_id))
         versions = sorted(found.versions.items()) if found else ()
         return tuple(Surfaced(scope, id, version) for (scope, id), version in versions)
+
+    def all(self) -> Iterator[SurfaceRequest]:
+        """Every set, by actor and conversation."""
+        for (actor_id, conversation_id), held in sorted(self._sets.items(), key=lambda item: item[0]):
+            shown = self.find(SurfacedLookup(actor_id, conversation_id))
+            yield SurfaceRequest(actor_id, conversation_id, held.at, shown)
 
     def prune(self, request: PruneRequest) -> int:
         meant = {place: held for place, held in self._sets.items() if place[0].startswith(request.actors)}

@@ -82,8 +82,8 @@ _CONFINED: Final = frozenset(
         Group.VECTORS,
     }
 )
-"""The groups that a namespace can confine. `maintain` is about the whole store, so a confined provider lacks it; and
-a group that is new to the seam is missing here until somebody has thought about it."""
+"""The groups that a namespace can confine. `maintain` and `carry` are about the whole store, so a confined provider
+lacks them; and a group that is new to the seam is missing here until somebody has thought about it."""
 
 _ASKED_FOR_BY_REQUESTS: Final = _CONFINED - {Group.JOURNAL, Group.CHANGES, Group.VECTORS}
 """The groups that are called on behalf of a request only. The others are called in the background as well, where no
@@ -336,8 +336,8 @@ class BoundProvider:
 
 def _confined(inner: Capabilities, namespace: Namespace | None) -> Capabilities:
     """What a provider can do once the namespace is bound."""
-    if namespace is None:
-        return inner
+    if namespace is None:  # an operator takes a store along as a whole, bound by nothing
+        return replace(inner, groups=inner.groups - {Group.CARRY})
     groups = inner.groups & (_ASKED_FOR_BY_REQUESTS if callable(namespace) else _CONFINED)
     if Group.BROWSE not in groups:
         groups -= _OWN_SCOPES_NEEDED

@@ -20,7 +20,11 @@ except ModuleNotFoundError as error:
 
 from mcp_memory_server.background import running_beside
 from mcp_memory_server.providers.base import (
+    AuditLine,
     Capabilities,
+    Carried,
+    CarryPage,
+    CarryRequest,
     ChangeBatch,
     Condition,
     Entity,
@@ -60,10 +64,17 @@ from mcp_memory_server.providers.base import (
     Written,
 )
 from mcp_memory_server.providers.signatures import check_language, signature_of
-from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_surfacing, check_vectors
+from mcp_memory_server.providers.versions import (
+    check_carried,
+    check_journalable,
+    check_restorable,
+    check_surfacing,
+    check_vectors,
+)
 from mcp_memory_server.records import MemoryRecord, Sensitivity
 
 from . import (
+    carrying,
     changes,
     entities,
     examining,
@@ -80,7 +91,7 @@ from . import (
 )
 from .connection import Database, Limits, open_database
 from .migrate import check_schema
-from .names import place_of_actor, places_of
+from .names import is_storable, place_of_actor, places_of
 
 __all__ = ["Limits", "PostgresProvider", "open_postgres"]
 
@@ -218,6 +229,22 @@ class PostgresProvider:
         if request.count_only:
             return await self._database.read(None, lambda db: surfacing.count_prunable(db, request))
         return await self._database.write(None, lambda db: surfacing.prune(db, request))
+
+    async def carried(self, request: CarryRequest) -> CarryPage:
+        return await self._database.read(None, lambda db: carrying.page(db, request))
+
+    async def carry(self, rows: Sequence[Carried]) -> None:
+        check_carried(rows)
+        await self._database.write(None, lambda db: carrying.take(db, rows))
+
+    async def audited(self, scope: str, ids: Sequence[str]) -> tuple[AuditLine, ...]:
+        if not is_storable(scope):
+            return ()
+        return await self._database.read(places_of([scope]), lambda db: carrying.audited(db, scope, ids))
+
+    async def adopt_secret(self, secret: bytes) -> None:
+        await self._database.write((), lambda db: journal.replace_secret(db, secret))
+        self._secret = secret
 
     async def changes(self, after: int | None) -> ChangeBatch:
         return await self._feed.changes(after)

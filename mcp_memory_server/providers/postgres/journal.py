@@ -33,6 +33,9 @@ SELECT count(*) FROM journal
 WHERE starts_with(actor_id, $1) AND (at < $2 OR (scope_id, digest_id) IN ({_KEPT} OFFSET $3))
 """
 _FIND_SECRET: Final = "SELECT value FROM secret WHERE name = $1"
+_REPLACE_SECRET: Final = """
+INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 _MAKE_SECRET: Final = "INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
 
@@ -86,3 +89,8 @@ async def make_secret(db: Transaction) -> bytes:
     found = await find_secret(db)
     assert found is not None
     return found
+
+
+async def replace_secret(db: Transaction, secret: bytes) -> None:
+    """Let this be the store's secret, whatever it was."""
+    await db.run(_REPLACE_SECRET, _SECRET_NAME, secret)

@@ -15,7 +15,11 @@ import anyio
 from mcp_memory_server.background import running_beside
 from mcp_memory_server.errors import StoreBusy, StoreError
 from mcp_memory_server.providers.base import (
+    AuditLine,
     Capabilities,
+    Carried,
+    CarryPage,
+    CarryRequest,
     ChangeBatch,
     Condition,
     Entity,
@@ -56,10 +60,17 @@ from mcp_memory_server.providers.base import (
     Written,
 )
 from mcp_memory_server.providers.signatures import check_language, signature_of
-from mcp_memory_server.providers.versions import check_journalable, check_restorable, check_surfacing, check_vectors
+from mcp_memory_server.providers.versions import (
+    check_carried,
+    check_journalable,
+    check_restorable,
+    check_surfacing,
+    check_vectors,
+)
 from mcp_memory_server.records import MemoryRecord, Sensitivity
 
 from . import (
+    carrying,
     changes,
     entities,
     examining,
@@ -214,6 +225,20 @@ class SqliteProvider:
         if request.count_only:
             return await self._database.read(lambda db: surfacing.count_prunable(db, request))
         return await self._database.write(lambda db: surfacing.prune(db, request))
+
+    async def carried(self, request: CarryRequest) -> CarryPage:
+        return await self._database.read(lambda db: carrying.page(db, request))
+
+    async def carry(self, rows: Sequence[Carried]) -> None:
+        check_carried(rows)
+        await self._database.write(lambda db: carrying.take(db, rows))
+
+    async def audited(self, scope: str, ids: Sequence[str]) -> tuple[AuditLine, ...]:
+        return await self._database.read(lambda db: carrying.audited(db, scope, ids))
+
+    async def adopt_secret(self, secret: bytes) -> None:
+        await self._database.write(lambda db: journal.replace_secret(db, secret))
+        self._secret = secret
 
     async def changes(self, after: int | None) -> ChangeBatch:
         if after is not None and after == self._seen_cursor:

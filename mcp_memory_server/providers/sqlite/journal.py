@@ -70,3 +70,8 @@ def make_secret(db: sqlite3.Connection) -> bytes:
     found = find_secret(db)
     assert found is not None
     return found
+
+
+def replace_secret(db: sqlite3.Connection, secret: bytes) -> None:
+    """Let this be the store's secret, whatever it was."""
+    db.execute("INSERT OR REPLACE INTO secret VALUES (?, ?)", (_SECRET_NAME, secret))

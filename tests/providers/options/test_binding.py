@@ -38,7 +38,7 @@ from tests.providers.matrix import STORES
 
 ACME = {"tenant": "acme"}
 ZENITH = {"tenant": "zenith"}
-NOT_CONFINED = {Group.MAINTAIN}
+NOT_CONFINED = {Group.MAINTAIN, Group.CARRY}
 
 
 def _bound_store(folder: Path) -> Store:
@@ -168,7 +168,7 @@ async def test_behind_a_function_no_call_is_offered_that_belongs_to_no_request()
             Group.JOURNAL,
             Group.VECTORS,
             Group.CHANGES,
-            Group.MAINTAIN,
+            *NOT_CONFINED,
         }
         with pytest.raises(NotSupported):
             await provider.changes(None)
@@ -281,7 +281,7 @@ async def test_a_store_that_cannot_list_its_scopes_confines_less_and_leaks_nothi
             return Capabilities("no pages", frozenset(Group) - {Group.BROWSE}, frozenset(WriteOption))
 
     confined = bind_write_options(NoPages(), namespace=ACME).capabilities.groups
-    assert confined == set(Group) - {Group.BROWSE, Group.RESTORE, Group.VECTORS, Group.MAINTAIN}
+    assert confined == set(Group) - {Group.BROWSE, Group.RESTORE, Group.VECTORS} - NOT_CONFINED
 
 
 async def test_a_service_over_a_bound_provider_lives_in_its_namespace(tmp_path: Path) -> None:
