@@ -43,7 +43,7 @@ async def serve(url: str) -> None:
     """Our server, for the actor that each request names."""
 
     def identify(ctx: Ctx) -> RequestContext:
-        return RequestContext(Actor(str((ctx.meta or {})["actor"])))
+        return RequestContext(Actor(str((ctx.meta or {}).get("actor", "nobody"))))
 
     async with open_sqlite(url) as provider, MemoryService(provider) as service:
         await run_stdio(build_server(service, identify=identify))

@@ -24,6 +24,7 @@ from .asking import answers_boundary
 from .handlers import Handlers
 from .identity import Identify, fixed_actor
 from .state import ConnectionState
+from .structured import StructuredContent
 from .telemetry import Metrics
 from .tools import served_tools
 from .watch import Watch
@@ -129,6 +130,7 @@ def build_server(  # noqa: PLR0913  # each has a default
     server.add_request_handler("tools/call", types.CallToolRequestParams, handlers.call_tool)
     server.middleware.append(Metrics(served))
     server.middleware.append(answers_boundary(SERVER_NAME, state_keys))
+    server.middleware.append(StructuredContent())
     return server
 
 

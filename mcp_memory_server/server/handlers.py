@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import anyio
@@ -16,6 +17,7 @@ from mcp_memory_server.service.audience import Audience
 from . import completions, prompts, resources, tools, uris
 from .failures import as_answer
 from .identity import Ctx, Identify
+from .structured import wire_form
 from .tools import Call, ServedTool
 
 
@@ -51,7 +53,7 @@ class Handlers:
     async def call_tool(
         self, ctx: Ctx, params: types.CallToolRequestParams
     ) -> dict[str, Any] | types.InputRequiredResult:
-        """Run a tool; its result as it goes over the wire."""
+        """Run a tool; its result as JSON (`structured`)."""
         context = self.identify(ctx)
 
         def begin(given: dict[str, Any]) -> Call:
@@ -61,7 +63,7 @@ class Handlers:
         is_result = isinstance(result, types.CallToolResult)
         if not (is_result and result.is_error) and self.tools[params.name].writes:
             ctx.lifespan_context.watch.poke()
-        return tools.wire_form(result) if is_result else result
+        return wire_form(result) if is_result else result
 
     async def list_resources(self, ctx: Ctx, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         listed = resources.LISTED if self._may_read(self.identify(ctx)) else ()
@@ -89,7 +91,7 @@ class Handlers:
 
     async def subscribe(self, ctx: Ctx, params: types.SubscribeRequestParams) -> types.EmptyResult:
         async def begin() -> types.EmptyResult:
-            await ctx.lifespan_context.watch.subscribe(ctx.session, params.uri, await self._audience(ctx))
+            await ctx.lifespan_context.watch.subscribe(ctx.session, params.uri, partial(self._audience, ctx))
             return types.EmptyResult()
 
         return await as_answer("resources/subscribe", params.uri, begin)

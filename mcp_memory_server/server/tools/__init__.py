@@ -20,9 +20,9 @@ from .remember import remember_tool
 from .review import review_tools
 from .schema_check import check_tool
 from .search import search_tools
-from .served import Call, Result, ServedTool, wire_form
+from .served import Call, Result, ServedTool
 
-__all__ = ["TOOLSETS", "Call", "Result", "ServedTool", "call_tool", "digest_json", "served_tools", "wire_form"]
+__all__ = ["TOOLSETS", "Call", "Result", "ServedTool", "call_tool", "digest_json", "served_tools"]
 
 TOOLSETS: Final[dict[str, Callable[[MemoryService], Sequence[ServedTool]]]] = {
     "search": search_tools,

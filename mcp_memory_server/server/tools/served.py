@@ -57,14 +57,6 @@ class ServedTool:
         return "write" if self.writes else "read"
 
 
-def wire_form(result: types.CallToolResult) -> dict[str, Any]:
-    """A result as JSON. Its data are JSON already, so they are left as they are, instead of copied once more."""
-    wire = result.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"structured_content"})
-    if result.structured_content is not None:
-        wire["structuredContent"] = result.structured_content
-    return wire
-
-
 def text(text: str) -> list[types.ContentBlock]:
     """The content of an answer in words."""
     return [types.TextContent(type="text", text=text)]
