@@ -77,17 +77,23 @@ class Watch:
 
     # --- subscribing -------------------------------------------------------------------------------------
 
-    async def subscribe(self, session: ServerSession, uri: str, audience: Audience) -> None:
-        """`resources/subscribe` of the handshake era; ends with `unsubscribe` or the connection."""
+    async def subscribe(
+        self, session: ServerSession, uri: str, find_audience: Callable[[], Awaitable[Audience]]
+    ) -> None:
+        """`resources/subscribe` of the handshake era; ends with `unsubscribe` or the connection.
+
+        A connection serves one caller: their audience is looked up at its first subscription.
+        """
         connection = connection_of(session)
         if connection not in self._by_connection:
+            audience = await find_audience()
             await self._begin(audience)
-        subscriber = self._by_connection.get(connection)  # asked after waiting: subscriptions may arrive together
-        if subscriber is None:
-            subscriber = _Subscriber(audience, connection.send_resource_updated)
-            self._by_connection[connection] = subscriber
-            self._subscribers.append(subscriber)
-            connection.exit_stack.callback(self._drop_connection, connection)
+            if connection not in self._by_connection:  # asked again: subscriptions may arrive together
+                subscriber = _Subscriber(audience, connection.send_resource_updated)
+                self._by_connection[connection] = subscriber
+                self._subscribers.append(subscriber)
+                connection.exit_stack.callback(self._drop_connection, connection)
+        subscriber = self._by_connection[connection]
         if len(subscriber.uris) >= _MOST_URIS and uri not in subscriber.uris:
             raise MCPError(types.INVALID_REQUEST, f"More than {_MOST_URIS} subscriptions; unsubscribe from some first.")
         subscriber.uris.add(uri)
