@@ -39,7 +39,6 @@ PARTITIONS: Final = 2
 
 _SESSION: Final = f"{os.getpid()}_{secrets.token_hex(4)}"
 _numbers = count(1)
-_databases: list[str] = []
 
 
 class Server:
@@ -88,10 +87,14 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class StoreUrls:
-    """An empty store, as the server opens it and as its owner does."""
+    """A database, as three roles connect to it."""
 
     url: str
+    """A server's, which owns nothing."""
+    owner_url: str
+    """The owner's of the database and of the tables, a plain role too."""
     admin_url: str
+    """A superuser's, whom nothing is hidden from."""
 
 
 class Cluster:
@@ -101,51 +104,56 @@ class Cluster:
         self.url = url
         """Of a superuser, in a database that no store is in."""
         self.role = f"mcp_memory_server_{_SESSION}"
+        self.owner = f"mcp_memory_owner_{_SESSION}"
         self._template = f"template_{_SESSION}"
         self._password = secrets.token_hex(16)
+        self._databases: list[str] = []
 
     def prepare(self) -> None:
-        """Make the server's role and the template."""
-        from mcp_memory_server.providers.postgres import migrate  # noqa: PLC0415
+        """Make the roles and the template."""
+        from mcp_memory_server.providers.postgres import migrate  # noqa: PLC0415  # a driver, for tests of Postgres only
 
+        for role in (self.role, self.owner):
+            run(self.url, f"CREATE ROLE {role} LOGIN PASSWORD '{self._password}'")
+        run(self.url, f"GRANT pg_checkpoint TO {self.role}")  # so that `forget` can have the log written out
+        self._create(self._template, "TEMPLATE template0 ENCODING 'UTF8'")
         wanted = MigrationRequest(PARTITIONS, self.role)
-        run(self.url, f"CREATE ROLE {self.role} LOGIN PASSWORD '{self._password}'")
-        run(self.url, f"CREATE DATABASE {self._template} ENCODING 'UTF8' TEMPLATE template0")
-        with_connection(
-            url_of(self.url, self._template),
-            lambda connection: migrate.migrate(connection, wanted),
-        )
+        with_connection(self.urls(self._template).owner_url, lambda connection: migrate.migrate(connection, wanted))
 
     def fresh(self) -> StoreUrls:
         """A new database with an empty store."""
-        name = self._new_database(f"TEMPLATE {self._template}")
-        return StoreUrls(self.as_server(name), url_of(self.url, name))
+        return self._new_database(f"TEMPLATE {self._template}")
 
     def blank(self) -> StoreUrls:
-        """A new database without our schema. It belongs to the superuser."""
-        name = self._new_database("TEMPLATE template0")
-        return StoreUrls(self.as_server(name), url_of(self.url, name))
+        """A new database without our schema."""
+        return self._new_database("TEMPLATE template0")
 
-    def as_server(self, database: str) -> str:
-        """The URL by which the server's role opens a database."""
-        return url_of(self.url, database, user=self.role, password=self._password)
+    def urls(self, database: str) -> StoreUrls:
+        """How each role connects to a database."""
+        server, owner = (
+            url_of(self.url, database, user=role, password=self._password) for role in (self.role, self.owner)
+        )
+        return StoreUrls(server, owner, url_of(self.url, database))
 
     def drop(self) -> None:
         """Drop the databases made so far; whoever is connected to one is cut off."""
-        while _databases:
-            run(self.url, f"DROP DATABASE IF EXISTS {_databases.pop()} WITH (FORCE)")
+        while self._databases:
+            run(self.url, f"DROP DATABASE IF EXISTS {self._databases.pop()} WITH (FORCE)")
 
     def close(self) -> None:
         """Leave nothing in a Postgres that is not ours."""
         self.drop()
         run(self.url, f"DROP DATABASE IF EXISTS {self._template} WITH (FORCE)")
-        run(self.url, f"DROP ROLE IF EXISTS {self.role}")
+        run(self.url, f"DROP ROLE IF EXISTS {self.role}, {self.owner}")
 
-    def _new_database(self, how: str) -> str:
+    def _new_database(self, how: str) -> StoreUrls:
         name = f"test_{_SESSION}_{next(_numbers)}"
-        run(self.url, f"CREATE DATABASE {name} {how}")
-        _databases.append(name)
-        return name
+        self._create(name, how)
+        self._databases.append(name)
+        return self.urls(name)
+
+    def _create(self, database: str, how: str) -> None:
+        run(self.url, f"CREATE DATABASE {database} OWNER {self.owner} {how}")
 
 
 @cache
@@ -205,7 +213,7 @@ def fresh_url() -> str:
 
 def drop_databases() -> None:
     """Drop those that a test has made, so that the folder does not grow with the number of tests."""
-    if _databases:
+    if cluster.cache_info().currsize:
         cluster().drop()
 
 
