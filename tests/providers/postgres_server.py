@@ -115,10 +115,13 @@ class Cluster:
 
         for role in (self.role, self.owner):
             run(self.url, f"CREATE ROLE {role} LOGIN PASSWORD '{self._password}'")
-        run(self.url, f"GRANT pg_checkpoint TO {self.role}")  # so that `forget` can have the log written out
         self._create(self._template, "TEMPLATE template0 ENCODING 'UTF8'")
         wanted = MigrationRequest(PARTITIONS, self.role)
-        with_connection(self.urls(self._template).owner_url, lambda connection: migrate.migrate(connection, wanted))
+        template = self.urls(self._template)
+        with_connection(template.owner_url, lambda connection: migrate.migrate(connection, wanted))
+        # What `migrate` asks a superuser for, so that what was forgotten leaves the log at once.
+        for right in ("pg_checkpoint", "EXECUTE ON FUNCTION pg_switch_wal()"):
+            run(template.admin_url, f"GRANT {right} TO {self.role}")
 
     def fresh(self) -> StoreUrls:
         """A new database with an empty store."""
