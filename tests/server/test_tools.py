@@ -101,6 +101,20 @@ async def test_recall_shows_the_block_as_text_and_the_digest_as_data(connect: Co
     assert digest["digest_id"] not in text_of(result)
 
 
+@pytest.mark.parametrize("arguments", [{"query": "Lyon"}, {}])
+async def test_what_a_caller_makes_of_an_answer_stands_in_no_later_one(
+    connect: Connect, service: MemoryService, arguments: dict[str, Any]
+) -> None:
+    await service.remember(ANN, "office", "Lyon", tags=["work"])
+    async with connect(service) as client:
+        (entry,) = (await called(client, "recall_digest", **arguments))["entries"]
+        before = json.dumps(entry)
+        entry["text"] = entry["origin"]["author"] = "changed"
+        entry["tags"].append("changed")
+        (again,) = (await called(client, "recall_digest", **arguments))["entries"]
+    assert json.dumps(again) == before
+
+
 async def test_nothing_held_is_an_empty_digest_and_says_so(connect: Connect, service: MemoryService) -> None:
     async with connect(service) as client:
         result = await client.call_tool("recall_digest", {})
