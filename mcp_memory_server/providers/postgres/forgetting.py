@@ -48,8 +48,8 @@ _RETRY_S: Final = 0.05
 _LOCK_MS: Final = 250
 """How long a rewrite waits for its lock: whoever comes after it waits as well. It is less than `deadlock_timeout`, so
 that a transaction which holds one partition and wants the next one goes first."""
-_AT_ONCE_BYTES: Final = 64 << 20
-"""What is rewritten while others wait: about a second's work on a plain disk."""
+_AT_ONCE_BYTES: Final = 32 << 20
+"""What is rewritten while others wait, indexes included: some 20,000 memories, about a second's work."""
 _LONGEST_S: Final = 6 * 3600.0
 """For an examination, in which tables of any size are rewritten."""
 
