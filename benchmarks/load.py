@@ -6,8 +6,8 @@ A real server process on an empty SQLite file, each client a principal of its ow
 writes. Beside them, in turns of the same run, calls of an unknown tool are made: they take the same way through
 uvicorn, the SDK, authentication and limits, and are answered at once. Afterwards every acknowledged write is read back.
 
-With --minutes the load goes on for so long, and the memory of the server is told as it was after the first tenth, when
-caches are warm, and at the end. The clients run in this process and share the machine's cores with the server.
+With --minutes the load goes on for so long. The memory of the server is told as it was after the first tenth, when most
+caches are warm, after a half, and at the end. The clients run in this process and share the machine's cores with the server.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ WRITES: Final = 4
 """One call in so many writes."""
 KEYS: Final = 50
 """Of each client: so that writes also replace, and the store does not grow without end."""
+
+SAMPLED: Final = (0.1, 0.5, 1.0)
+"""The shares of the run after which the server's memory is looked at: what fills up once is full after the half."""
 
 
 @dataclass(slots=True)
@@ -136,7 +139,7 @@ async def run(folder: Path, clients: int, seconds: float) -> bool:
         async with anyio.create_task_group() as tasks:
             for name, token in tokens.items():
                 tasks.start_soon(one_client, url, name, token, began + seconds, outcome)
-            for share in (0.1, 1.0):
+            for share in SAMPLED:
                 await anyio.sleep(began + seconds * share - time.monotonic())
                 sizes.append(psutil.Process(process.pid).memory_info().rss / 2**20)
         took_s = time.monotonic() - began
@@ -155,7 +158,10 @@ def report(outcome: Outcome, took_s: float, sizes: list[float], missing: int) ->
         waited = f"p50 {p50:7.1f} ms ({against[0]:.2f}x)  p99 {p99:7.1f} ms ({against[1]:.2f}x)"
         print(f"{kind:9} {len(times):7} calls  {waited}")
     print(f"errors {len(outcome.errors)}, lost acknowledged writes {missing} of {len(outcome.acked)} keys")
-    print(f"memory {sizes[0]:.0f} MB after a tenth, {sizes[1]:.0f} MB at the end ({sizes[1] / sizes[0]:.3f}x)")
+    print(
+        f"memory {sizes[0]:.0f} MB after a tenth, {sizes[1]:.0f} MB after a half, {sizes[2]:.0f} MB at the end "
+        f"({sizes[2] / sizes[0]:.3f}x, of the half {sizes[2] / sizes[1]:.3f}x)"
+    )
     for error in outcome.errors[:5]:
         print(f"  {error}")
     return not outcome.errors and not missing
