@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from .config import Settings
 from .errors import ConfigurationError
@@ -18,6 +20,7 @@ from .service import Limits, MemoryService, OpenEmbedder, Retention, SelectorGua
 _SQLITE: Final = "sqlite://"
 _IN_MEMORY: Final = "memory://"
 _POSTGRES: Final = ("postgresql://", "postgres://")
+_POSTGRES_PORT: Final = 5432
 
 
 @asynccontextmanager
@@ -28,11 +31,8 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
         ConfigurationError: the URL cannot work; nothing was opened.
         StoreError: the store cannot be opened.
     """
-    with _named(settings, "language"):
-        check_language(settings.language)
     async with AsyncExitStack() as opened:
-        with _named(settings, "url"):
-            provider = await opened.enter_async_context(_store(settings))
+        provider = await opened.enter_async_context(open_store(settings))
         service = MemoryService(
             provider,
             limits=Limits(
@@ -50,6 +50,54 @@ async def open_service(settings: Settings) -> AsyncGenerator[MemoryService]:
             estimate=_estimator(settings),
         )
         yield await opened.enter_async_context(service)
+
+
+@asynccontextmanager
+async def open_store(settings: Settings) -> AsyncGenerator[MemoryProvider]:
+    """The configured store by itself.
+
+    Raises:
+        ConfigurationError: the URL cannot work; nothing was opened.
+        StoreError: the store cannot be opened.
+    """
+    with _named(settings, "language"):
+        check_language(settings.language)
+    async with AsyncExitStack() as opened:
+        with _named(settings, "url"):
+            provider = await opened.enter_async_context(_store(settings))
+        yield provider
+
+
+def is_missing(settings: Settings) -> bool:
+    """Whether opening the configured store would make a new file."""
+    path = _path_of(settings)
+    return path is not None and not path.exists()
+
+
+def are_one_store(one: Settings, other: Settings) -> bool:
+    """Whether two URLs mean one store, however they are spelled, whoever connects and by whatever way."""
+    paths = _path_of(one), _path_of(other)
+    if paths[0] is not None and paths[1] is not None:
+        return paths[0] == paths[1] or (paths[0].exists() and paths[1].exists() and paths[0].samefile(paths[1]))
+    return _place_of(one.url) == _place_of(other.url)
+
+
+def _path_of(settings: Settings) -> Path | None:
+    """The file of a SQLite store; None for any other."""
+    if not settings.url.startswith(_SQLITE):
+        return None
+    from .providers.sqlite.files import path_of  # noqa: PLC0415  # a driver is loaded for the store that needs it
+
+    with _named(settings, "url"):
+        return path_of(settings.url)
+
+
+def _place_of(url: str) -> tuple[object, ...]:
+    """What of a URL says where a store is: not who connects, nor how."""
+    if not url.startswith(_POSTGRES):
+        return (url,)
+    parts = urlsplit(url)
+    return "postgresql", parts.hostname or "localhost", parts.port or _POSTGRES_PORT, parts.path.strip("/")
 
 
 def _store(settings: Settings) -> AbstractAsyncContextManager[MemoryProvider]:

@@ -42,6 +42,7 @@ _STORE: Final = {
     "stats": ("store", "Count what is held."),
     "export": ("store", "Write records with their history as JSON Lines."),
     "import": ("store", "Take in records from JSON Lines, all or none."),
+    "copy": ("copying", "Copy a whole store into another one, of any kind."),
     "reindex": ("reindex", "Give every record vectors of the configured embedder."),
     "maintain": ("maintain", "Set aside what has ended or is too much, and promote what has proven itself."),
     "migrate": ("migrate", "Make or upgrade a Postgres store, and let servers use it."),
