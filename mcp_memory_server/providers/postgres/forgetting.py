@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
@@ -43,7 +43,7 @@ _SAYING: Final = ("memory", "history", "signature", "token", "entity", "mention"
 _ERASE_EVERY_S: Final = 5.0
 _ERASE_AT_LEAST_EVERY_S: Final = 320.0
 _PATIENCE_S: Final = 2.0
-"""How long an answer to `forget` waits for a chance to rewrite."""
+"""How long a chance to rewrite is waited for."""
 _RETRY_S: Final = 0.05
 _LOCK_MS: Final = 250
 """How long a rewrite waits for its lock: whoever comes after it waits as well. It is less than `deadlock_timeout`, so
@@ -156,13 +156,8 @@ async def open_ticket(db: Transaction, scope: str) -> UUID:
 
 async def finish(database: Database, erased: Erased) -> Erasure:
     """Get the bytes of an erasure out of the files, if there is a chance to in time."""
-    deadline, pause_s = anyio.current_time() + _PATIENCE_S, _RETRY_S
     try:
-        while (came := await _rewrite_one(database, erased.ticket)) in {Rewriting.TAKEN, Rewriting.SEEN}:
-            if anyio.current_time() + pause_s > deadline:
-                break
-            await anyio.sleep(pause_s)
-            pause_s *= 2
+        came = await _patiently(lambda: _rewrite_one(database, erased.ticket))
     except StoreError as error:
         # The record is gone from every answer; only the bytes wait. Whoever looks for tickets next sees to it.
         logger.warning("the bytes of an erasure wait (%s)", error.code)
@@ -182,11 +177,10 @@ async def complete(
         at_most_bytes: how much may be rewritten at once; None for as much as there is, however long that takes.
         but: tickets that are left for later, because somebody may be at work on them.
     """
-    came = [
-        await _rewrite(database, due.leaves, at_most_bytes)
-        for due in await database.read(None, _due)
-        if not due.tickets <= set(but)
-    ]
+    came: list[Rewriting] = []
+    for leaves, tickets in await database.read(None, _due):
+        if not tickets <= set(but):
+            came.append(await _patiently(lambda leaves=leaves: _rewrite(database, leaves, at_most_bytes)))
     if Rewriting.DONE in came:
         await _write_off_log(database)
     return tuple(dict.fromkeys(way for way in came if way is not Rewriting.DONE))
@@ -217,6 +211,17 @@ async def keep_erasing(database: Database) -> None:
 async def _due(db: Transaction) -> list[_Due]:
     rows = await db.rows(_DUE, list(_SAYING))
     return [_Due(tuple(leaves), frozenset(tickets)) for leaves, tickets in rows]
+
+
+async def _patiently(attempt: Callable[[], Awaitable[Rewriting]]) -> Rewriting:
+    """What comes of it, tried again for a while if others are in the way."""
+    deadline, pause_s = anyio.current_time() + _PATIENCE_S, _RETRY_S
+    while (came := await attempt()) in {Rewriting.TAKEN, Rewriting.SEEN}:
+        if anyio.current_time() + pause_s > deadline:
+            break
+        await anyio.sleep(pause_s)
+        pause_s *= 2
+    return came
 
 
 async def _rewrite_one(database: Database, ticket: UUID) -> Rewriting:

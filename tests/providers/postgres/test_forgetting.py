@@ -84,8 +84,8 @@ async def test_whoever_is_open_completes_it_before_long(monkeypatch: pytest.Monk
             assert (await forget(provider, gone)).erasure == "pending"
     async with open_postgres(store.url) as provider:
         with anyio.fail_after(30):
-            while (await provider.stats([ANN])).pending_erasures:
-                await anyio.sleep(0.02)  # noqa: ASYNC110  # it is in the database that something happens
+            while (await provider.stats([ANN])).pending_erasures:  # noqa: ASYNC110  # it happens in the database
+                await anyio.sleep(0.02)
     assert not is_in_files(store)
 
 
