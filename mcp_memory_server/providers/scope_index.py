@@ -68,6 +68,10 @@ class ScopeIndex:
         """The record is gone; nothing of it stays here."""
         self._withdraw(record.scope, self._numbers.pop(record.id))
 
+    def number_of(self, record: MemoryRecord) -> int:
+        """The place of a current record in the order of writing."""
+        return self._numbers[record.id]
+
     def put_vectors(self, record: MemoryRecord, embedder: str, pooled: bytes, tokens: bytes | None) -> None:
         """The vectors of a current, active record."""
         number = self._numbers[record.id]

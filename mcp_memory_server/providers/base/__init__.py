@@ -33,6 +33,7 @@ from .carrying import (
     CarryRequest,
     EntityId,
     HeldVectors,
+    OrderPage,
     Part,
 )
 from .changing import Change, ChangeBatch, ChangingProvider
@@ -103,6 +104,7 @@ __all__ = [
     "MentionRequest",
     "Merge",
     "MergeRequest",
+    "OrderPage",
     "PageCursor",
     "PageRequest",
     "Part",

@@ -70,7 +70,22 @@ class CarryPage:
     after: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class OrderPage:
+    """The (scope, id) of records, and the cursor behind the last one; None when these were the last."""
+
+    names: tuple[tuple[str, str], ...]
+    after: str | None
+
+
 class CarryingProvider(MemoryProvider, Protocol):
+    async def in_order(self, limit: int, after: str | None = None) -> OrderPage:
+        """A page of the records, those of a scope as they were first written: ranking knows neighbours by that.
+
+        Whoever restores them in this order, keeps it.
+        """
+        ...
+
     async def carried(self, request: CarryRequest) -> CarryPage:
         """A page of a part. What is there all the while is met once; lines of the ledger in the order of writing."""
         ...

@@ -27,7 +27,8 @@ class RestoringProvider(WritingProvider, Protocol):
     async def restore(self, request: RestoreRequest) -> int:
         """Take all of them in, in order, or none; how many were new or changed.
 
-        A record whose id is held already, or whose (`scope`, `key`, lane) is, is replaced with its history.
+        A record whose id is held already, or whose (`scope`, `key`, lane) is, is replaced with its history. One whose
+        id is held at its scope keeps its place in the order of writing there; any other stands last.
 
         Raises:
             InvalidInput: see `versions.check_restorable`, or an id is held at a scope outside `replace_at`; nothing

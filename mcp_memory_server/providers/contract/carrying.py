@@ -21,6 +21,7 @@ from mcp_memory_server.providers.base import (
     MergeRequest,
     Part,
     RecordVectors,
+    RestoreRequest,
     Surfaced,
     SurfacedLookup,
     SurfaceRequest,
@@ -32,7 +33,7 @@ from mcp_memory_server.providers.base import (
 
 from .refusals import refusal
 from .registry import check
-from .samples import ANN, BOB, HALF_PAIR, erasing, minute, remember, writing
+from .samples import ANN, BOB, HALF_PAIR, erasing, minute, raw_record, remember, writing
 from .store import EveryGroup, Store, opened
 
 _EMBEDDER = "toy:one"
@@ -206,3 +207,38 @@ async def an_adopted_secret_is_the_store_s_from_then_on(store: Store) -> None:
         assert await provider.journal_secret() == bytes(range(32))
     async with opened(store) as provider:
         assert (await provider.journal_secret() == bytes(range(32))) is store.durable
+
+
+async def _order(provider: EveryGroup, limit: int) -> list[tuple[str, str]]:
+    page = await provider.in_order(limit)
+    names = [*page.names]
+    while page.after is not None:
+        page = await provider.in_order(limit, page.after)
+        names += page.names
+    return names
+
+
+@check(Group.CARRY, Group.WRITE)
+async def records_are_told_in_the_order_in_which_they_were_first_written(store: Store) -> None:
+    async with opened(store) as provider:
+        keys = ("night", "noon", "day", "dawn", "dusk")
+        records = [await remember(provider, key, "says so", at=9 - number) for number, key in enumerate(keys)]
+        other = await remember(provider, "day", "says so", BOB)
+        await provider.write(writing("noon", "something else"))
+        for limit in (1, 2, 3, 6, 7):
+            names = await _order(provider, limit)
+            assert [name for name in names if name[0] == ANN] == [(ANN, record.id) for record in records]
+            assert [name for name in names if name[0] != ANN] == [(BOB, other.id)]
+
+
+@check(Group.CARRY, Group.RESTORE, Group.WRITE)
+async def records_stand_in_the_order_in_which_they_were_restored_first(store: Store) -> None:
+    async with opened(store) as provider:
+        records = [raw_record(f"id-{number}", f"key {number}", "says so", at=number) for number in (3, 1, 2)]
+        await provider.restore(RestoreRequest(tuple((record,) for record in records), at=minute(9)))
+        new = records[0].model_copy(update={"version": 2, "text": "says otherwise"})
+        await provider.restore(RestoreRequest(((records[0], new),), at=minute(10)))
+        assert await _order(provider, 9) == [(ANN, "id-3"), (ANN, "id-1"), (ANN, "id-2")]
+        taking = raw_record("id-4", "key 1", "says so")
+        await provider.restore(RestoreRequest(((taking,),), at=minute(11)))
+        assert await _order(provider, 9) == [(ANN, "id-3"), (ANN, "id-2"), (ANN, "id-4")]

@@ -72,6 +72,7 @@ CALLS: Final[Mapping[Group, Mapping[str, tuple[Any, ...]]]] = {
         "prune_surfaced": (PruneRequest(minute(0), keep=0),),
     },
     Group.CARRY: {
+        "in_order": (1,),
         "carried": (CarryRequest("audit", limit=1),),
         "carry": ((),),
         "audited": (ANN, ()),

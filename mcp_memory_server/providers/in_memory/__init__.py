@@ -43,6 +43,7 @@ from mcp_memory_server.providers.base import (
     MentionRequest,
     Merge,
     MergeRequest,
+    OrderPage,
     PageCursor,
     PageRequest,
     PinRequest,
@@ -335,6 +336,10 @@ class InMemoryProvider:
         await self._enter()
         return self._surfaced.prune(request)
 
+    async def in_order(self, limit: int, after: str | None = None) -> OrderPage:
+        await self._enter()
+        return self._carrying.in_order(self._current(tuple(self._held)), limit, after)
+
     async def carried(self, request: CarryRequest) -> CarryPage:
         await self._enter()
         return self._carrying.page(request, self._current(tuple(self._held)))
@@ -382,7 +387,10 @@ class InMemoryProvider:
         moved = self._versions(tuple(self._held), record.id)
         for held in (beaten, moved):
             if held and held[-1].id in self._places:
-                self._remove(held[-1])
+                if (held[-1].id, held[-1].scope) == (record.id, record.scope):
+                    self._surfaced.drop(record.scope, record.id)  # and it keeps its place in the order of writing
+                else:
+                    self._remove(held[-1])
                 self._changes.report(held[-1])
         self._put(versions)
         self._changes.report(record)

@@ -17,6 +17,7 @@ from mcp_memory_server.providers.base import (
     HeldVectors,
     JournaledDigest,
     Merge,
+    OrderPage,
     Part,
     SurfaceRequest,
 )
@@ -38,6 +39,14 @@ class Carrying:
     journal: Journal
     surfaced: SurfacedSets
     index: ScopeIndex
+
+    def in_order(self, current: Iterable[MemoryRecord], limit: int, after: str | None) -> OrderPage:
+        """`current` is the current version of every record."""
+        numbered = sorted((self.index.number_of(record), record.scope, record.id) for record in current)
+        found = [row for row in numbered if after is None or row[0] > int(after)][:limit]
+        return OrderPage(
+            tuple((scope, id) for _, scope, id in found), str(found[-1][0]) if len(found) == limit else None
+        )
 
     def page(self, request: CarryRequest, current: Iterable[MemoryRecord]) -> CarryPage:
         """`current` is the current version of every record."""

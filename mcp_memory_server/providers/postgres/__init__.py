@@ -42,6 +42,7 @@ from mcp_memory_server.providers.base import (
     MentionRequest,
     Merge,
     MergeRequest,
+    OrderPage,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -229,6 +230,9 @@ class PostgresProvider:
         if request.count_only:
             return await self._database.read(None, lambda db: surfacing.count_prunable(db, request))
         return await self._database.write(None, lambda db: surfacing.prune(db, request))
+
+    async def in_order(self, limit: int, after: str | None = None) -> OrderPage:
+        return await self._database.read(None, lambda db: carrying.in_order(db, limit, after))
 
     async def carried(self, request: CarryRequest) -> CarryPage:
         return await self._database.read(None, lambda db: carrying.page(db, request))

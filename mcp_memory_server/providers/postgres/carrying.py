@@ -18,6 +18,7 @@ from mcp_memory_server.providers.base import (
     HeldVectors,
     JournaledDigest,
     Merge,
+    OrderPage,
     Part,
     RecordVectors,
     Surfaced,
@@ -42,6 +43,11 @@ class _Table:
     rows: Callable[[Transaction, Sequence[Sequence[Any]]], Awaitable[list[Carried]]]
 
 
+_FIRST: Final = str(UUID(int=0))
+_ORDER: Final = """
+SELECT memory.scope_id, number, token, id FROM memory JOIN scope ON scope.scope_id = memory.scope_id
+WHERE (memory.scope_id, number) > ($1, $2) ORDER BY memory.scope_id, number LIMIT $3
+"""
 _ENTITIES: Final = """
 SELECT entity.scope_id, entity.id, scope.token, folded FROM entity JOIN scope ON scope.scope_id = entity.scope_id
 WHERE (entity.scope_id, entity.id) > ($1, $2) ORDER BY entity.scope_id, entity.id LIMIT $3
@@ -122,6 +128,13 @@ WHERE memory.scope_id = ANY($1) AND signature.scope_id = ANY($1)
 """
 
 
+async def in_order(db: Transaction, limit: int, after: str | None) -> OrderPage:
+    place, number = (_FIRST, 0) if after is None else json.loads(after)
+    rows = await db.rows(_ORDER, UUID(place), number, limit)
+    names = tuple((told(scope), told(id)) for _, _, scope, id in rows)
+    return OrderPage(names, json.dumps([str(rows[-1][0]), rows[-1][1]]) if len(rows) == limit else None)
+
+
 async def page(db: Transaction, request: CarryRequest) -> CarryPage:
     table = _TABLES[request.part]
     after: Sequence[Any] = table.before if request.after is None else json.loads(request.after)
@@ -176,7 +189,6 @@ async def _vectors(_: Transaction, rows: Sequence[Sequence[Any]]) -> list[Carrie
     ]
 
 
-_FIRST: Final = str(UUID(int=0))
 _TABLES: Final[dict[Part, _Table]] = {
     "entities": _Table(_ENTITIES, (_FIRST, ""), _entities),
     "merges": _Table(_MERGES, (_FIRST, ""), _merges),

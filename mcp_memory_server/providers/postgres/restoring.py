@@ -35,11 +35,14 @@ async def restore(db: Transaction, request: RestoreRequest, signatures: Sequence
         *old, current = versions
         if held.versions.get(current.id) == list(versions):
             continue
+        number = None
         for found in held.in_the_way(turn, current):
+            if (found.record.id, found.record.scope) == (current.id, current.scope):
+                number = found.number
             refuse_outside(request, place, found.record.scope)
             turn.drop(found)
             held.forget(found.record)
-        turn.put(current, lexical)
+        turn.put(current, lexical, number)
         turn.take(old)
         held.add(versions)
         changed += 1

@@ -190,14 +190,19 @@ class Turn:
         """All that was met and is held."""
         return list(self._held.values())
 
-    def put(self, record: MemoryRecord, lexical: bytes) -> None:
-        """Let this be the current version of its record, which may be found if it is active."""
+    def put(self, record: MemoryRecord, lexical: bytes, number: int | None = None) -> None:
+        """Let this be the current version of its record, which may be found if it is active.
+
+        `number` is the place in the order of writing of a record that was just dropped, which it is to keep.
+        """
         scope = self._scopes[record.scope]
         name = (record.scope, record.id)
         before = self._held.get(name)
         if before is not None:
             self._unplace(before.record)
-        held = Held(record, scope.next_number() if before is None else before.number, lexical)
+        if number is None:
+            number = scope.next_number() if before is None else before.number
+        held = Held(record, number, lexical)
         self._place(name, held)
         self._put[name] = held
         self._note(record)

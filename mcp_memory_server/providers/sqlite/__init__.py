@@ -38,6 +38,7 @@ from mcp_memory_server.providers.base import (
     MentionRequest,
     Merge,
     MergeRequest,
+    OrderPage,
     PageRequest,
     PinRequest,
     PruneRequest,
@@ -225,6 +226,9 @@ class SqliteProvider:
         if request.count_only:
             return await self._database.read(lambda db: surfacing.count_prunable(db, request))
         return await self._database.write(lambda db: surfacing.prune(db, request))
+
+    async def in_order(self, limit: int, after: str | None = None) -> OrderPage:
+        return await self._database.read(lambda db: carrying.in_order(db, limit, after))
 
     async def carried(self, request: CarryRequest) -> CarryPage:
         return await self._database.read(lambda db: carrying.page(db, request))

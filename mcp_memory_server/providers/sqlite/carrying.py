@@ -19,6 +19,7 @@ from mcp_memory_server.providers.base import (
     HeldVectors,
     JournaledDigest,
     Merge,
+    OrderPage,
     Part,
     RecordVectors,
     Surfaced,
@@ -43,6 +44,10 @@ class _Table:
     row: Callable[[sqlite3.Connection, Sequence[Any]], Carried]
 
 
+_ORDER: Final = """
+SELECT memory.number, scope.token, memory.id FROM memory JOIN scope ON scope.id = memory.scope_id
+WHERE memory.number > ? ORDER BY memory.number LIMIT ?
+"""
 _ENTITIES: Final = """
 SELECT entity.number, scope.token, folded, entity.id FROM entity JOIN scope ON scope.id = entity.scope_id
 WHERE entity.number > ? ORDER BY entity.number LIMIT ?
@@ -86,6 +91,12 @@ _HAS_VECTORS: Final = """
 SELECT 1 FROM memory JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
 JOIN embedder ON embedder.number = signature.embedder WHERE memory.id = ? AND memory.version = ? AND embedder.id = ?
 """
+
+
+def in_order(db: sqlite3.Connection, limit: int, after: str | None) -> OrderPage:
+    rows = db.execute(_ORDER, (int(after or 0), limit)).fetchall()
+    names = tuple((scope, id) for _, scope, id in rows)
+    return OrderPage(names, str(rows[-1][0]) if len(rows) == limit else None)
 
 
 def page(db: sqlite3.Connection, request: CarryRequest) -> CarryPage:

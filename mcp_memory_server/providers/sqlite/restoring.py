@@ -45,8 +45,9 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
         for number, record_id, scope in in_the_way:
             refuse_outside(request, number_given, scope)
             db.execute("DELETE FROM history WHERE id = ?", (record_id,))
-            db.execute("DELETE FROM memory WHERE number = ?", (number,))
-            drop_signature(db, place_of(scope), number)
+            if (record_id, scope) != (current.id, current.scope):  # or it is written over, and keeps its number
+                db.execute("DELETE FROM memory WHERE number = ?", (number,))
+                drop_signature(db, place_of(scope), number)
             unnamed += [entity for entity, _ in entities.drop(db, record_id)]
             surfacing.drop(db, record_id)
             announce(db, scope, record_id)
