@@ -153,14 +153,12 @@ class StoreError(MemoryServerError):
 
 
 class StoreBusy(StoreError):
-    """Another process holds the store for longer than the busy timeout. Nothing was written."""
+    """Others hold the store, or keep it at work, for longer than may be waited. Nothing was written."""
 
     code = "store_busy"
 
-    def __init__(self, waited_s: float) -> None:
-        super().__init__(
-            f"The memory store is locked by another process; waited {waited_s:g} s and wrote nothing. Try again."
-        )
+    def __init__(self, waited_s: float, reason: str = "is locked by another process") -> None:
+        super().__init__(f"The memory store {reason}; waited {waited_s:g} s and wrote nothing. Try again.")
 
 
 class StoreUnavailable(StoreError):

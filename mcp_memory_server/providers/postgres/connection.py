@@ -1,150 +1,55 @@
 """One Postgres database: a pool of connections, and transactions that say which scopes they are about.
 
 Every operation is one function that runs whole in a transaction of its own. Once it has begun it is not cancelled,
-only bounded in time: so a caller that goes away leaves the old state or the new one, and a write that was sent is
-never left in doubt. A connection that breaks, as when the database is restarted, is replaced and the operation
-runs again, within the busy timeout: as long as its commit was not sent nothing has happened, and afterwards the
-database is asked what became of it.
+only bounded in time: so a caller that goes away leaves the old state or the new one. A connection that breaks, as when
+the database is restarted, is replaced and the operation runs again, within the busy timeout: as long as its commit was
+not sent nothing has happened, and afterwards the database is asked what became of it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import anyio
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from mcp_memory_server.errors import StoreBusy, StoreUnavailable
+from mcp_memory_server.errors import StoreUnavailable
 
 from .connecting import CONNECT_TIMEOUT_S, connecting
+from .failures import CommitInDoubt, Limits, NoneFree, TooSlow, is_gone, mapped_errors, retrying
+from .transaction import Seal, Transaction, Unfinished, was_committed
 
-logger = logging.getLogger(__name__)
+__all__ = ["SCHEMA", "Database", "Limits", "Transaction", "Work", "drop", "end", "mapped_errors", "open_database"]
 
 T = TypeVar("T")
-Work = Callable[["Transaction"], Awaitable[T]]
+Work = Callable[[Transaction], Awaitable[T]]
 
 SCHEMA: Final = "mcp_memory"
 
-_GONE: Final = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.TooManyConnectionsError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,
-    ConnectionError,
-)
-"""The connection is no more, or there was none to be had: another one may do."""
-_AGAIN: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
-"""Nothing happened, because another transaction was in the way."""
-_BUSY: Final = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError, *_AGAIN)
-_ROLLBACK_S: Final = 2.0
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_ASK: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
+_END_S: Final = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long things may take, in seconds, and how many connections there may be."""
-
-    busy_timeout_s: float = 5.0
-    statement_timeout_s: float = 30.0
-    pool_size: int = 10
-
-
-class Transaction:
-    """A transaction that runs, with the queries that the modules of this package ask."""
-
-    def __init__(self, connection: Any) -> None:
-        self._connection = connection
-        self.id: int | None = None
-        """Of a write that noted it (`writing.advance`): by it the database tells what became of its commit."""
-        self.changed: dict[tuple[str, str], None] = {}
-        """The (scope, id) of records that it changes: told to all who listen when it commits."""
-
-    async def rows(self, query: str, *values: object) -> list[Sequence[Any]]:
-        return await self._connection.fetch(query, *values)
-
-    async def row(self, query: str, *values: object) -> Sequence[Any] | None:
-        return await self._connection.fetchrow(query, *values)
-
-    async def value(self, query: str, *values: object) -> Any:
-        """The first column of the first row; None where there is none."""
-        return await self._connection.fetchval(query, *values)
-
-    async def run(self, query: str, *values: object) -> int:
-        """How many rows the statement touched."""
-        tag: str = await self._connection.execute(query, *values)
-        last = tag.rpartition(" ")[2]
-        return int(last) if last.isdecimal() else 0
-
-    async def remarks(self, query: str) -> list[str]:
-        """The details that the server tells of a statement with VERBOSE while it runs."""
-        told: list[str] = []
-
-        def listen(_: object, message: Any) -> None:
-            told.append(message.detail or "")
-
-        self._connection.add_log_listener(listen)
-        try:
-            await self._connection.execute(query)
-        finally:
-            self._connection.remove_log_listener(listen)
-        return told
-
-    async def run_many(self, query: str, rows: Iterable[Sequence[object]]) -> None:
-        """The statement once for each row of values, in one go."""
-        await self._connection.executemany(query, rows)
-
-
-class _CommitInDoubt(Exception):
-    """The connection broke between sending COMMIT and hearing of it."""
-
-    def __init__(self, transaction_id: int | None) -> None:
-        self.transaction_id = transaction_id
-
-
-class _TooSlow(Exception):
-    """The operation took longer than it may."""
-
-
-_RETRIED: Final = (*_GONE, *_AGAIN)
-
-
-@contextlib.contextmanager
-def mapped_errors(limits: Limits) -> Generator[None]:
-    """Turn the driver's errors into ours, at the one place where they leave this package."""
-    try:
-        yield
-    except (*_BUSY, _TooSlow, TimeoutError) as error:
-        raise StoreBusy(limits.busy_timeout_s) from error
-    except (*_GONE, OSError, _CommitInDoubt) as error:
-        reason = type(error).__name__
-        raise StoreUnavailable(
-            f"The memory database cannot be reached ({reason}); waited {limits.busy_timeout_s:g} s. Try again; what "
-            "was acknowledged is kept."
-        ) from error
-    except asyncpg.PostgresError as error:
-        # Only the SQLSTATE: the server's messages quote values.
-        raise StoreUnavailable(
-            f"The memory database refused what it was asked ({type(error).__name__}, SQLSTATE {error.sqlstate}). "
-            "Run `mcp-memory-server doctor`."
-        ) from error
+class _NotCommitted(ConnectionError):
+    """The connection broke at the commit, and the transaction with it: it may run again."""
 
 
 class Database:
     """The database, opened. Use `open_database`."""
 
-    def __init__(self, pool: Any, limits: Limits) -> None:
+    def __init__(self, pool: Any, connect: Callable[[], Awaitable[Any]], limits: Limits) -> None:
         self._pool = pool
-        self._limits = limits
+        self._connect = connect
+        self._free = anyio.Semaphore(limits.pool_size)
         self._closed = False
+        self.limits = limits
 
     async def read(self, places: Iterable[UUID] | None, work: Work[T]) -> T:
         """Run `work` on one snapshot, which never waits for writers.
@@ -154,118 +59,201 @@ class Database:
                 the whole store.
             work: may run again, so it must not change what is outside.
         """
-        return await self._run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", places, work)
+        return await self.retried(partial(self._ran, _opening(_READ, places), work))
 
     async def write(self, places: Iterable[UUID] | None, work: Work[T], *, limit_s: float | None = None) -> T:
         """Run `work` in a transaction that is durable on return; `places` and `work` as in `read`.
 
-        Writers of one scope queue at its row (`turns.begin`), so each sees what the one before it did.
+        Writers of one scope queue at its row (`turns.begin`), so each sees what the one before it did. What is neither
+        a change of a record nor has a `Transaction.place` may be done twice.
 
         Args:
             limit_s: how long the whole may take, where that is more than one statement may.
         """
-        return await self._run("BEGIN ISOLATION LEVEL READ COMMITTED", places, work, limit_s)
+        return await self.retried(partial(self._ran, _opening(_WRITE, places), work, limit_s))
 
     async def glance(self, query: str, *values: object) -> list[Sequence[Any]] | None:
         """The rows of one statement that says itself which scopes it is about: one round trip in place of three.
 
         It is a transaction of its own. None where the connection breaks: `read` will try again.
         """
-        with mapped_errors(self._limits), contextlib.suppress(*_GONE):
-            async with self._connection() as connection:
-                with anyio.move_on_after(self._limits.busy_timeout_s, shield=True):
-                    return await connection.fetch(query, *values)
+        with mapped_errors(self.limits):
+            try:
+                async with self._connection() as connection:
+                    with anyio.move_on_after(self.limits.busy_timeout_s, shield=True):
+                        return await connection.fetch(query, *values)
+            except Exception as error:
+                if not is_gone(error):
+                    raise
         return None
 
     async def maintain(self, work: Work[T]) -> T:
-        """Run `work` outside any transaction, as VACUUM needs it."""
-        with mapped_errors(self._limits):
+        """Run `work` outside any transaction and without a limit of time, as VACUUM and CHECKPOINT need it."""
+        with mapped_errors(self.limits):
             async with self._connection() as connection:
-                return await work(Transaction(connection))
+                well = False
+                try:
+                    await connection.execute("SET statement_timeout = 0")
+                    result = await work(Transaction(connection))
+                    await connection.execute("RESET statement_timeout")
+                    well = True
+                finally:
+                    if not well:
+                        drop(connection)
+                return result
+
+    async def connect(self) -> Any:
+        """A connection beside the pool, for what needs one of its own. Whoever asks ends it."""
+        if self._closed:
+            raise StoreUnavailable("The memory database is closed.")
+        return await self._connect()
+
+    async def retried(self, act: Callable[[], Awaitable[T]]) -> T:
+        """What `act` gives. It is tried again within the busy timeout while the database is away.
+
+        Raises:
+            StoreBusy, StoreUnavailable
+        """
+        with mapped_errors(self.limits):
+            async for attempt in retrying(self.limits):
+                with attempt:
+                    return await act()
+        raise AssertionError("every attempt returns or raises")
 
     async def close(self) -> None:
         """Finish what runs and close, for good."""
         self._closed = True
-        with anyio.move_on_after(_ROLLBACK_S, shield=True) as limit:
+        with anyio.move_on_after(_END_S, shield=True) as limit:
             await self._pool.close()
         if limit.cancelled_caught:
             self._pool.terminate()
 
-    async def _run(self, begin: str, places: Iterable[UUID] | None, work: Work[T], limit_s: float | None = None) -> T:
-        opening = f"{begin}; SET LOCAL mcp_memory.scopes = '{_said(places)}'"
-        attempts = AsyncRetrying(
-            stop=stop_after_delay(self._limits.busy_timeout_s),
-            wait=wait_random_exponential(multiplier=0.02, max=0.5),
-            retry=retry_if_exception_type(_RETRIED),
-            sleep=anyio.sleep,
-            reraise=True,
-        )
-        with mapped_errors(self._limits):
-            async for attempt in attempts:
+    async def _ran(self, opening: str, work: Work[T], limit_s: float | None = None) -> T:
+        result, unheard = await self._attempt(opening, work, limit_s)
+        if unheard is not None and not await self._was_committed(unheard):
+            raise _NotCommitted
+        return result
+
+    async def _was_committed(self, seal: Seal) -> bool:
+        try:
+            async for attempt in retrying(self.limits, Unfinished):
                 with attempt:
-                    return await self._attempt(opening, work, limit_s)
+                    opening = _opening(_ASK, [seal.place])
+                    found, _ = await self._attempt(opening, lambda db: was_committed(db, seal), None)
+                    return found
+        except Exception as error:
+            if is_gone(error) or isinstance(error, Unfinished):
+                raise CommitInDoubt from None
+            raise
         raise AssertionError("every attempt returns or raises")
 
-    async def _attempt(self, opening: str, work: Work[T], limit_s: float | None) -> T:
+    async def _attempt(self, opening: str, work: Work[T], limit_s: float | None) -> tuple[T, Seal | None]:
+        """What `work` gives; and, where the connection broke at a commit that matters, by what that is found again."""
         async with self._connection() as connection:
-            limit_s = limit_s or self._limits.statement_timeout_s + self._limits.busy_timeout_s
-            with anyio.move_on_after(limit_s, shield=True):
-                return await _transact(connection, opening, work)
-        raise _TooSlow
+            with _shielded():
+                result, seal = await self._prepare(connection, opening, work, limit_s)
+                return result, await self._commit(connection, seal)
+
+    async def _commit(self, connection: Any, seal: Seal | None) -> Seal | None:
+        """None; or the seal, where no answer came."""
+        try:
+            await connection.execute("COMMIT", timeout=self.limits.statement_timeout_s)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+            if not is_gone(error):
+                raise
+            drop(connection)
+            if seal is None:
+                raise
+            return seal
+        except asyncio.CancelledError:
+            drop(connection)
+            raise
+        return None
+
+    async def _prepare(
+        self, connection: Any, opening: str, work: Work[T], limit_s: float | None
+    ) -> tuple[T, Seal | None]:
+        """All but the commit."""
+        transaction = Transaction(connection)
+        with anyio.move_on_after(limit_s or self.limits.statement_timeout_s + self.limits.busy_timeout_s):
+            try:
+                await connection.execute(opening)
+                result = await work(transaction)
+                return result, await transaction.seal()
+            except BaseException as error:
+                await _roll_back(connection, error)
+                raise
+        raise TooSlow
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncGenerator[Any]:
         if self._closed:
             raise StoreUnavailable("The memory database is closed.")
-        connection = await self._pool.acquire(timeout=self._limits.busy_timeout_s)
+        with anyio.move_on_after(self.limits.busy_timeout_s) as waiting:
+            await self._free.acquire()
+        if waiting.cancelled_caught:
+            raise NoneFree
         try:
-            yield connection
+            connection = await self._pool.acquire()
+            try:
+                yield connection
+            finally:
+                with _shielded():
+                    await self._give_back(connection)
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._pool.release(connection)
+            self._free.release()
+
+    async def _give_back(self, connection: Any) -> None:
+        """What fails here ends the connection, and is nothing to who has got what they asked for."""
+        with contextlib.suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            await self._pool.release(connection, timeout=_END_S)
 
 
-async def _transact(connection: Any, opening: str, work: Work[T]) -> T:
-    transaction = Transaction(connection)
-    try:
-        await connection.execute(opening)
-        result = await work(transaction)
-    except BaseException as error:
-        await _roll_back(connection, error)
-        raise
-    try:
-        await connection.execute("COMMIT")
-    except (*_GONE, asyncio.CancelledError) as error:
-        _end(connection)
-        if isinstance(error, asyncio.CancelledError):
-            raise
-        raise _CommitInDoubt(transaction.id) from error
-    return result
+@contextlib.contextmanager
+def _shielded() -> Generator[None]:
+    """Nobody cancels what is done in this block: it has limits of its own."""
+    with anyio.CancelScope(shield=True):
+        yield
 
 
 async def _roll_back(connection: Any, error: BaseException) -> None:
     """Leave the transaction; a connection that cannot is dropped, and so its transaction."""
-    if isinstance(error, (asyncio.CancelledError, *_GONE)) or connection.is_closed():
-        _end(connection)
+    if isinstance(error, asyncio.CancelledError) or is_gone(error) or connection.is_closed():
+        drop(connection)
         return
     try:
-        await connection.execute("ROLLBACK")
+        await connection.execute("ROLLBACK", timeout=_END_S)
     except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-        _end(connection)
+        drop(connection)
 
 
-def _end(connection: Any) -> None:
+def drop(connection: Any) -> None:
+    """End a connection at once, whatever it is at."""
     with contextlib.suppress(asyncpg.InterfaceError):
         connection.terminate()
 
 
-def _said(places: Iterable[UUID] | None) -> str:
-    """What a transaction is about as its setting: hashes alone, so nothing that could be taken for SQL."""
-    return "*" if places is None else "{" + ",".join(map(str, places)) + "}"
+async def end(connection: Any) -> None:
+    """Take leave of the server, if that can be done soon."""
+    try:
+        await connection.close(timeout=_END_S)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        drop(connection)
+
+
+def _opening(begin: str, places: Iterable[UUID] | None) -> str:
+    """What begins a transaction and says what it is about: hashes alone, so nothing that could be taken for SQL."""
+    said = "*" if places is None else "{" + ",".join(map(str, places)) + "}"
+    return f"{begin}; SET LOCAL mcp_memory.scopes = '{said}'"
 
 
 async def _keep_as_it_is(connection: Any) -> None:
     """Nothing has to be reset when a connection goes back: all settings are a transaction's own."""
+
+
+def _milliseconds(limit_s: float) -> str:
+    """As Postgres reads it, to which 0 would be no limit."""
+    return str(max(1, round(limit_s * 1000)))
 
 
 @contextlib.asynccontextmanager
@@ -275,25 +263,24 @@ async def open_database(url: str, limits: Limits) -> AsyncGenerator[Database]:
     Raises:
         StoreUnavailable, StoreBusy, ConfigurationError
     """
-    milliseconds = {
-        "lock_timeout": str(round(limits.busy_timeout_s * 1000)),
-        "statement_timeout": str(round(limits.statement_timeout_s * 1000)),
+    connection_settings = {
+        "timeout": CONNECT_TIMEOUT_S,
+        "server_settings": {
+            "application_name": "mcp-memory-server",
+            "search_path": f"{SCHEMA}, public",
+            "jit": "off",
+            "lock_timeout": _milliseconds(limits.busy_timeout_s),
+            "statement_timeout": _milliseconds(limits.statement_timeout_s),
+            # Who vanished within a transaction, and with its host, must not hold a scope's lock for hours.
+            "idle_in_transaction_session_timeout": _milliseconds(limits.statement_timeout_s + limits.busy_timeout_s),
+        },
     }
+    driver: Any = asyncpg
     with mapped_errors(limits), connecting(url):
-        pool: Any = await asyncpg.create_pool(
-            url,
-            timeout=CONNECT_TIMEOUT_S,
-            min_size=1,
-            max_size=limits.pool_size,
-            reset=_keep_as_it_is,
-            server_settings={
-                "application_name": "mcp-memory-server",
-                "search_path": f"{SCHEMA}, public",
-                "jit": "off",
-                **milliseconds,
-            },
+        pool: Any = await driver.create_pool(
+            url, min_size=1, max_size=limits.pool_size, reset=_keep_as_it_is, **connection_settings
         )
-    database = Database(pool, limits)
+    database = Database(pool, lambda: driver.connect(url, **connection_settings), limits)
     try:
         yield database
     finally:

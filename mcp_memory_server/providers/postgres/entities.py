@@ -80,7 +80,7 @@ SELECT {_LINE} FROM merge WHERE scope_id = ANY($1::uuid[]) AND undone_at IS NULL
 """
 # A merge is looked at and noted under the lock of the scope's row, as records are written (writing.py); where there is
 # no such row there is no entity either.
-_LOCK: Final = "SELECT pg_current_xact_id()::text FROM scope WHERE scope_id = $1 FOR UPDATE"
+_LOCK: Final = "SELECT scope_id FROM scope WHERE scope_id = $1 FOR UPDATE"
 _NOTE_MERGE: Final = """
 INSERT INTO merge (scope_id, id, source, target, merged_by, merged_at) VALUES ($1, $2, $3, $4, $5, $6)
 """
@@ -209,8 +209,8 @@ async def ledger(db: Transaction, request: LedgerRequest) -> tuple[Merge, ...]:
 async def _lock(db: Transaction, scope: str) -> Mapping[UUID, str]:
     """Wait until nobody else writes at the scope; the scope's place, none where there is no such scope."""
     for place in places_of([scope]):
-        if (transaction_id := await db.value(_LOCK, place)) is not None:
-            db.id = int(transaction_id)
+        db.place = await db.value(_LOCK, place)
+        if db.place is not None:
             return {place: scope}
     return {}
 
