@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from itertools import islice
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from mcp_memory_server.providers.base import Filter, Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
 from mcp_memory_server.providers.key_order import listing
-from mcp_memory_server.providers.rows import PINNED
+from mcp_memory_server.providers.rows import PINNED, RECORD_COLUMNS
 from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, comes_along
 
 from . import examining
@@ -23,6 +25,10 @@ from .narrowing import Narrowed, Parameters, narrowed, pinned_keys
 _MATCHING: Final = f"""
 SELECT {COLUMNS}, memory.scope_id FROM memory WHERE memory.scope_id = ANY($1) AND memory.status = ANY($2::text[])
 """
+_KEY, _UPDATED_AT, _PINNED = map(RECORD_COLUMNS.index, ("key", "updated_at", "pinned"))
+# So many are read at once and chosen among here, in the time that asking the indexes of a large scope takes.
+_FEW: Final = 400
+_FIRST_FOUND: Final = f"{_MATCHING}{{seen}} LIMIT {_FEW}"
 _NEWEST_KEYS: Final = """
 SELECT memory.key FROM memory WHERE memory.scope_id = $1 AND memory.status = ANY($2::text[]){seen}
 ORDER BY memory.updated_at DESC, memory.key LIMIT $3 OFFSET $4
@@ -98,17 +104,62 @@ async def list_records(db: Transaction, request: ListRequest) -> Listing:
     if request.limit is None or request.ids is not None or request.keys is not None:
         found = await _matching(db, asked, request.ids, request.keys)
         return await aside(len(found), lambda: listing([*found, *versions], request))
-    pinned = await pinned_keys(db, scopes, asked.narrowed, statuses)
-    pinned.update(stored(record.key) for record in versions if comes_along(record))
     # A version that is no row may stand anywhere in the order: all of them are looked at.
-    others = {stored(record.key) for record in versions}
-    first = {*await _first_keys(db, asked, request.limit, pinned), *others}
-    listed = listing([*await _matching(db, asked, None, map(told, first)), *versions], request)
-    return Listing(listed.records, keys=await _count_keys(db, asked, others), pinned_keys=len(pinned))
+    others = _Others.of(versions)
+    rows = await db.rows(*asked.query(_FIRST_FOUND, scopes))
+    if len(rows) < _FEW:
+        keys = _keys_among(rows, asked, request.limit, others)
+        found = [record_of(scopes[row[-1]], row) for row in rows if row[_KEY] in keys.first]
+    else:
+        keys = await _keys_by_index(db, asked, request.limit, others)
+        found = await _matching(db, asked, None, map(told, keys.first))
+    listed = listing([*found, *versions], request)
+    return Listing(listed.records, keys=keys.total, pinned_keys=keys.pinned)
 
 
 def _is_named(record: MemoryRecord, request: ListRequest) -> bool:
     return (request.ids is None or record.id in request.ids) and (request.keys is None or record.key in request.keys)
+
+
+class _Others(NamedTuple):
+    """The keys of versions that are no rows, as columns hold them, and those that one of these versions pins."""
+
+    keys: frozenset[str]
+    pinned: frozenset[str]
+
+    @classmethod
+    def of(cls, versions: Iterable[MemoryRecord]) -> _Others:
+        held = list(versions)
+        pinned = (stored(record.key) for record in held if comes_along(record))
+        return cls(frozenset(stored(record.key) for record in held), frozenset(pinned))
+
+
+class _Keys(NamedTuple):
+    """The keys, as columns hold them, of all that may be listed; and how many there are in all, and pinned."""
+
+    first: set[str]
+    total: int
+    pinned: int
+
+
+def _keys_among(rows: Sequence[Sequence[Any]], asked: _Asked, limit: int, others: _Others) -> _Keys:
+    """The keys of a list, given every row that matches."""
+    pinned = {row[_KEY] for row in rows if row[_PINNED]} | others.pinned
+    rank = {place: position for position, place in enumerate(asked.scopes)}
+    # Stable sorts, the least significant first: instants descend, and strings cannot be negated.
+    ordered = sorted(rows, key=itemgetter(_KEY))
+    ordered.sort(key=itemgetter(_UPDATED_AT), reverse=True)
+    ordered.sort(key=lambda row: rank[row[-1]])
+    newest = dict.fromkeys(row[_KEY] for row in ordered if row[_KEY] not in pinned)
+    first = pinned | set(islice(newest, max(limit - len(pinned), 0))) | others.keys
+    return _Keys(first, len({*newest, *pinned, *others.keys}), len(pinned))
+
+
+async def _keys_by_index(db: Transaction, asked: _Asked, limit: int, others: _Others) -> _Keys:
+    """The keys of a list from large scopes, without reading all of their rows."""
+    pinned = await pinned_keys(db, asked.scopes, asked.narrowed, asked.statuses) | others.pinned
+    first = {*await _first_keys(db, asked, limit, pinned), *others.keys}
+    return _Keys(first, await _count_keys(db, asked, others.keys), len(pinned))
 
 
 async def _count_keys(db: Transaction, asked: _Asked, others: Iterable[str]) -> int:
