@@ -104,10 +104,13 @@ _CAPABILITIES: Final = Capabilities("postgresql", frozenset(Group), frozenset(Wr
 class PostgresProvider:
     """A `MemoryProvider` with every group. Each call is one transaction, which names the scopes it is about."""
 
-    def __init__(self, database: Database, feed: changes.Feed, language: str | None = None) -> None:
+    def __init__(
+        self, database: Database, feed: changes.Feed, language: str | None = None, *, is_owned_apart: bool = False
+    ) -> None:
         self._database = database
         self._feed = feed
         self._language = language
+        self._is_owned_apart = is_owned_apart
         self._cache = search.ScopeCache(language)
         self._secret: bytes | None = None
 
@@ -148,7 +151,10 @@ class PostgresProvider:
         check_restorable(request)
         signatures = [signature_of(versions[-1], self._language) for versions in request.records]
         # Whether an id is held already is a question to the whole store.
-        return await self._database.write(None, lambda db: restoring.restore(db, request, signatures))
+        restored = await self._database.write(None, lambda db: restoring.restore(db, request, signatures))
+        if restored.replaced:
+            await forgetting.complete_soon(self._database)
+        return restored.changed
 
     async def settle(self, request: SettleRequest) -> Settled | None:
         outcome = await self._database.write(
@@ -260,7 +266,7 @@ class PostgresProvider:
         return Forgotten(request.id, erased.key, request.scope, await forgetting.finish(self._database, erased))
 
     async def examine(self) -> Condition:
-        return await examining.examine(self._database, self._language)
+        return await examining.examine(self._database, self._language, is_owned_apart=self._is_owned_apart)
 
     async def record_maintenance(self, at: str) -> None:
         await self._database.write((), lambda db: examining.record_maintenance(db, at))
@@ -288,6 +294,6 @@ async def open_postgres(
     async with open_database(url, limits) as database:
         await check_schema(database, url, limits, migrates=migrates)
         async with changes.listening(database) as feed:
-            provider = PostgresProvider(database, feed, language)
+            provider = PostgresProvider(database, feed, language, is_owned_apart=not migrates)
             async with running_beside(lambda: forgetting.keep_erasing(database)):
                 yield provider

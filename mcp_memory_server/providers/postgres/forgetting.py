@@ -4,14 +4,16 @@ Postgres keeps deleted rows until VACUUM comes by, and what VACUUM takes away st
 an erasure the partitions that hold the scope's rows are written anew, with their indexes and their TOAST: CLUSTER
 copies what is alive into new files, in the order of the scopes, and the old ones go when it commits. Unlike VACUUM
 FULL it does that within a transaction, so that the tables of a partition change together, no row is outdated between
-waiting for the lock and copying, and the ticket closes with it. Readers and writers of that partition, who may be of
+waiting for the lock and copying, and the tickets say so or not. Readers and writers of that partition, who may be of
 other scopes, wait meanwhile: therefore only so much is rewritten at once, and more of it when the operator has the
 store examined.
 
 A row that somebody's older transaction may still read is copied as well. The server tells how many of those there
-were, and the erasure waits until there are none. What the tables let go of is still in the write-ahead log, whose
-segments go at a checkpoint after they are full: where the server's role may, both are brought about. Replicas follow
-the log; backups are beyond reach. docs/scale.md says what an operator sets for which guarantee.
+were, and the erasure waits until there are none.
+
+What the tables let go of is still in the write-ahead log, whose segments go at a checkpoint after they are full. Where
+the server's role may, both are brought about before the ticket is closed. Replicas follow the log; backups are beyond
+reach. docs/scale.md says what an operator sets for which guarantee.
 """
 
 from __future__ import annotations
@@ -71,10 +73,10 @@ WITH root AS (
 )
 SELECT leaves, array_agg(ticket) FROM erasure JOIN (
     SELECT scope_id, array_agg(leaf.oid ORDER BY leaf.oid) AS leaves
-    FROM (SELECT DISTINCT scope_id FROM erasure) AS wanted JOIN leaf
+    FROM (SELECT DISTINCT scope_id FROM erasure WHERE NOT rewritten) AS wanted JOIN leaf
         ON leaf.parent IS NULL OR satisfies_hash_partition(leaf.parent, leaf.modulus, leaf.remainder, scope_id)
     GROUP BY scope_id
-) AS place USING (scope_id) GROUP BY leaves ORDER BY leaves
+) AS place USING (scope_id) WHERE NOT rewritten GROUP BY leaves ORDER BY leaves
 """
 _LEAVES: Final = """
 SELECT format('%I.%I', nspname, leaf.relname), quote_ident(by.relname), pg_total_relation_size(leaf.oid)::bigint,
@@ -84,6 +86,10 @@ FROM pg_class AS leaf JOIN pg_namespace ON pg_namespace.oid = leaf.relnamespace
 JOIN pg_index ON indrelid = leaf.oid AND indisprimary JOIN pg_class AS by ON by.oid = indexrelid
 WHERE leaf.oid = ANY($1::oid[]) ORDER BY leaf.oid
 """
+_OPEN: Final = "SELECT ticket FROM erasure"
+_REWRITTEN: Final = "UPDATE erasure SET rewritten = true WHERE ticket = ANY($1)"
+_UNLOGGED: Final = "SELECT ticket FROM erasure WHERE rewritten"
+_CLOSE: Final = "DELETE FROM erasure WHERE ticket = ANY($1)"
 _MAY: Final = """
 SELECT has_function_privilege('pg_switch_wal()', 'EXECUTE'),
     EXISTS (SELECT FROM pg_roles WHERE rolname = current_user AND rolsuper)
@@ -157,15 +163,21 @@ async def open_ticket(db: Transaction, scope: str) -> UUID:
 async def finish(database: Database, erased: Erased) -> Erasure:
     """Get the bytes of an erasure out of the files, if there is a chance to in time."""
     try:
-        came = await _patiently(lambda: _rewrite_one(database, erased.ticket))
+        if await _patiently(lambda: _rewrite_one(database, erased.ticket)) is Rewriting.DONE:
+            await _write_off_log(database)
+            return "done"
     except StoreError as error:
         # The record is gone from every answer; only the bytes wait. Whoever looks for tickets next sees to it.
         logger.warning("the bytes of an erasure wait (%s)", error.code)
-        return "pending"
-    if came is not Rewriting.DONE:
-        return "pending"
-    await _write_off_log(database)
-    return "done"
+    return "pending"
+
+
+async def complete_soon(database: Database) -> None:
+    """As `finish`, of all that has tickets."""
+    try:
+        await complete(database, _AT_ONCE_BYTES)
+    except StoreError as error:
+        logger.warning("the bytes of erasures wait (%s)", error.code)
 
 
 async def complete(
@@ -181,13 +193,12 @@ async def complete(
     for leaves, tickets in await database.read(None, _due):
         if not tickets <= set(but):
             came.append(await _patiently(lambda leaves=leaves: _rewrite(database, leaves, at_most_bytes)))
-    if Rewriting.DONE in came:
-        await _write_off_log(database)
+    await _write_off_log(database)
     return tuple(dict.fromkeys(way for way in came if way is not Rewriting.DONE))
 
 
 async def open_tickets(db: Transaction) -> frozenset[UUID]:
-    return frozenset(ticket for (ticket,) in await db.rows("SELECT ticket FROM erasure"))
+    return frozenset(ticket for (ticket,) in await db.rows(_OPEN))
 
 
 async def keep_erasing(database: Database) -> None:
@@ -233,7 +244,7 @@ async def _rewrite_one(database: Database, ticket: UUID) -> Rewriting:
 
 
 async def _rewrite(database: Database, leaves: tuple[int, ...], at_most_bytes: int | None) -> Rewriting:
-    """Rewrite partitions in one transaction that closes all tickets of theirs."""
+    """Rewrite partitions, in one transaction that notes it on all tickets of theirs."""
     limit_s = _LONGEST_S if at_most_bytes is None else None
     try:
         return await database.write(None, lambda db: _cluster(db, leaves, at_most_bytes), limit_s=limit_s)
@@ -257,7 +268,7 @@ async def _cluster(db: Transaction, leaves: tuple[int, ...], at_most_bytes: int 
     for part in parts:
         if not _left_nothing(await db.remarks(f"CLUSTER (VERBOSE) {part.name} USING {part.key}")):
             return Rewriting.SEEN
-    await db.run("DELETE FROM erasure WHERE ticket = ANY($1)", tickets)
+    await db.run(_REWRITTEN, tickets)
     return Rewriting.DONE
 
 
@@ -268,14 +279,13 @@ def _left_nothing(details: Iterable[str]) -> bool:
 
 
 async def _write_off_log(database: Database) -> None:
-    """Have the log's segments go that hold what the tables have let go of, where the server's role may."""
-    row = await database.read((), lambda db: db.row(_MAY))
-    may_switch, may_checkpoint = row or (False, False)
-    if not may_checkpoint:
-        return
-    try:
+    """Have the log's segments go that hold what the tables let go of, where the role may; close the tickets of it."""
+    tickets = [ticket for (ticket,) in await database.read(None, lambda db: db.rows(_UNLOGGED))]
+    if not tickets:
+        return  # another process has been at it
+    may_switch, may_checkpoint = await database.read((), lambda db: db.row(_MAY)) or (False, False)
+    if may_checkpoint:
         if may_switch:
             await database.maintain(lambda db: db.value("SELECT pg_switch_wal()"))
         await database.maintain(lambda db: db.run("CHECKPOINT"))
-    except StoreError as error:
-        logger.warning("the log will be written off by a later checkpoint (%s)", error.code)
+    await database.write(None, lambda db: db.run(_CLOSE, tickets))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.providers.base import RestoreRequest
@@ -10,6 +11,7 @@ from mcp_memory_server.providers.versions import refuse_outside
 from mcp_memory_server.records import MemoryRecord, lane_of
 
 from .connection import Transaction
+from .forgetting import open_ticket
 from .history import stored_versions
 from .names import stored_names, told
 from .turns import Held, Turn, begin
@@ -25,12 +27,20 @@ WHERE memory.id = ANY($1::text[])
 """
 
 
-async def restore(db: Transaction, request: RestoreRequest, signatures: Sequence[bytes]) -> int:
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """How many records were new or changed, and whether any took the place of what has to leave the files now."""
+
+    changed: int
+    replaced: bool
+
+
+async def restore(db: Transaction, request: RestoreRequest, signatures: Sequence[bytes]) -> Restored:
     """`signatures` are those of each record's current version, in the same order."""
     if not request.records:
-        return 0
+        return Restored(0, replaced=False)
     turn, held = await _begin(db, [versions[-1] for versions in request.records])
-    changed = 0
+    changed, left = 0, set[str]()
     for place, (versions, lexical) in enumerate(zip(request.records, signatures, strict=True), start=1):
         *old, current = versions
         if held.versions.get(current.id) == list(versions):
@@ -41,13 +51,16 @@ async def restore(db: Transaction, request: RestoreRequest, signatures: Sequence
                 number = found.number
             refuse_outside(request, place, found.record.scope)
             turn.drop(found)
+            left.add(found.record.scope)
             held.forget(found.record)
         turn.put(current, lexical, number)
         turn.take(old)
         held.add(versions)
         changed += 1
     await turn.end()
-    return changed
+    for scope in sorted(left):  # what is erased later may have been elsewhere before
+        await open_ticket(db, scope)
+    return Restored(changed, bool(left))
 
 
 class _HeldIds:

@@ -27,13 +27,11 @@ _LOCK: Final = """
 INSERT INTO scope (scope_id, token, generation, last_number)
 SELECT place, token, 0, 0 FROM unnest($1::uuid[], $2::text[]) AS asked (place, token)
 ON CONFLICT (scope_id) DO UPDATE SET generation = scope.generation
-RETURNING scope_id, generation, last_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-    pg_current_xact_id()::text
+RETURNING scope_id, generation, last_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 """
 # Of scopes that hold something already: asking leaves nothing behind.
 _LOCK_HELD: Final = """
-SELECT scope_id, generation, last_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-    pg_current_xact_id()::text
+SELECT scope_id, generation, last_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM scope WHERE scope_id = ANY($1) ORDER BY scope_id FOR UPDATE
 """
 _ADVANCE: Final = "UPDATE scope SET generation = generation + 1 WHERE scope_id = $1 RETURNING generation"
@@ -267,13 +265,22 @@ class Turn:
         names = list(self._gone)
         places = [self._scopes[scope].place for scope, _ in names]
         await self.db.run(_DELETE, places, [stored(id) for _, id in names])
-        await self._unsign([(self._scopes[scope], number) for (scope, _), number in self._gone.items()])
+        left = [(self._scopes[name[0]], number) for name, number in self._gone.items() if not self._returns(name)]
+        if left:
+            await self._unsign(left)
         ids: dict[UUID, list[str]] = {}
         for place, (_, id) in zip(places, names, strict=True):
             ids.setdefault(place, []).append(id)
         for place, dropped in ids.items():
             await surfacing.drop(self.db, place, dropped)
         return {place: await entities.drop(self.db, place, dropped) for place, dropped in ids.items()}
+
+    def _returns(self, name: _Name) -> bool:
+        """Whether a record that was dropped was put again in its old place in the order of writing."""
+        return name in self._put and self._put[name].number == self._gone.get(name)
+
+    def _may_be_signed(self, name: _Name) -> bool:
+        return name in self._stored or self._returns(name)
 
     async def _write(self) -> None:
         old = [
@@ -293,7 +300,7 @@ class Turn:
         hidden = [
             (scope, held.number)
             for scope, held in put
-            if held.record.status != "active" and (held.record.scope, held.record.id) in self._stored
+            if held.record.status != "active" and self._may_be_signed((held.record.scope, held.record.id))
         ]
         if hidden:
             await self._unsign(hidden)
@@ -324,8 +331,7 @@ async def begin_at_held(db: Transaction, scopes: Iterable[str]) -> Turn:
 
 def _turn(db: Transaction, places: Mapping[UUID, str], locked: Iterable[Sequence[Any]]) -> Turn:
     states: dict[str, _Scope] = {}
-    for place, generation, last_number, now_us, transaction in locked:
-        db.id = int(transaction)
+    for place, generation, last_number, now_us in locked:
         states[places[place]] = _Scope(place, generation + 1, last_number, now_us)
     return Turn(db, states)
 

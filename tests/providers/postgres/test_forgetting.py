@@ -10,8 +10,8 @@ import anyio
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
-from mcp_memory_server.providers.base import ForgetRequest, Forgotten
-from mcp_memory_server.providers.contract.samples import ANN, BOB, listed, minute, remember, texts
+from mcp_memory_server.providers.base import ForgetRequest, Forgotten, RestoreRequest
+from mcp_memory_server.providers.contract.samples import ANN, BOB, listed, minute, question, remember, texts
 from mcp_memory_server.providers.migrating import MigrationRequest
 from mcp_memory_server.providers.postgres import PostgresProvider, forgetting, migrate, open_postgres
 from mcp_memory_server.providers.postgres.connection import Limits, open_database
@@ -130,6 +130,34 @@ async def test_one_rewrite_is_for_all_who_wait_for_it() -> None:
         assert len(answers) == 6
         assert (await first.stats([ANN])).pending_erasures == 0
     assert not is_in_files(store)
+
+
+async def test_what_a_restore_replaced_leaves_its_scope_s_tables_too() -> None:
+    """Once it is erased nobody knows any more where else it was."""
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        for number in range(8):  # over both partitions
+            moved = await remember(provider, f"key {number}", SECRET, f"team:{number}")
+            taken = moved.model_copy(update={"scope": ANN, "text": "nothing"})
+            assert await provider.restore(RestoreRequest(((taken,),), minute(2))) == 1
+        assert (await provider.stats([ANN])).pending_erasures == 0
+    assert not is_in_files(store)
+
+
+async def test_a_record_that_is_restored_in_its_place_is_found_by_its_new_words_alone() -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        held = await remember(provider, "key", "the old tower")
+        await remember(provider, "other", "something else")
+        assert [hit.record for hit in await provider.search(question("tower"))] == [held]
+        for number, text in enumerate(("the new bridge", "a bridge of stone"), start=2):
+            taken = held.model_copy(update={"text": text, "version": number})
+            await provider.restore(RestoreRequest(((taken,),), minute(3)))
+            assert [hit.record for hit in await provider.search(question("bridge"))] == [taken]
+            assert await provider.search(question("tower")) == ()
+        waiting = held.model_copy(update={"text": "bridge", "version": 9, "status": "quarantined"})
+        await provider.restore(RestoreRequest(((waiting,),), minute(4)))
+        assert await provider.search(question("bridge")) == ()
 
 
 async def test_statistics_hold_nothing_of_a_record() -> None:
