@@ -51,24 +51,22 @@ class Database:
         self._closed = False
         self.limits = limits
 
-    async def read(self, places: Iterable[UUID] | None, work: Work[T]) -> T:
+    async def read(self, places: Iterable[UUID] | None, work: Work[T], *, limit_s: float | None = None) -> T:
         """Run `work` on one snapshot, which never waits for writers.
 
         Args:
             places: of the scopes and actors whose rows it may meet (`names.places_of`); None for an operator's act over
                 the whole store.
             work: may run again, so it must not change what is outside.
+            limit_s: how long the whole may take, where that is more than one statement may.
         """
-        return await self.retried(partial(self._ran, _opening(_READ, places), work))
+        return await self.retried(partial(self._ran, _opening(_READ, places), work, limit_s))
 
     async def write(self, places: Iterable[UUID] | None, work: Work[T], *, limit_s: float | None = None) -> T:
-        """Run `work` in a transaction that is durable on return; `places` and `work` as in `read`.
+        """Run `work` in a transaction that is durable on return; the arguments as in `read`.
 
         Writers of one scope queue at its row (`turns.begin`), so each sees what the one before it did. What is neither
         a change of a record nor has a `Transaction.place` may be done twice.
-
-        Args:
-            limit_s: how long the whole may take, where that is more than one statement may.
         """
         return await self.retried(partial(self._ran, _opening(_WRITE, places), work, limit_s))
 

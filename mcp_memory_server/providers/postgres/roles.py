@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any, Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
@@ -19,7 +20,7 @@ SELECT relname FROM pg_class
 WHERE relnamespace = $1::text::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration'
 ORDER BY relname
 """
-_WALL: Final = """
+WALL: Final = """
 SELECT role.rolsuper OR role.rolbypassrls AS passes,
     EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $2 AND pg_has_role(role.oid, nspowner, 'MEMBER')) AS owns
 FROM pg_roles AS role WHERE role.rolname = $1
@@ -75,13 +76,18 @@ async def grant_log(connection: Any, role: str) -> bool:
 
 async def gap_in_the_wall(connection: Any, role: str) -> str | None:
     """Why row-level security does not hold a role as it should; None where it does."""
-    row = await connection.fetchrow(_WALL, role, SCHEMA)
-    if row is not None and row["passes"]:
+    return told_gap(role, await connection.fetchrow(WALL, role, SCHEMA))
+
+
+def told_gap(role: str, found: Sequence[Any] | None) -> str | None:
+    """As `gap_in_the_wall`, of what `WALL` found."""
+    passes, owns = found or (False, False)
+    if passes:
         return (
             f"Row-level security does not apply to the role {echo(role)}, a superuser or one with BYPASSRLS: queries "
             "alone keep scopes apart. Let servers connect as a plain role."
         )
-    if row is not None and row["owns"]:
+    if owns:
         return (
             f"The role {echo(role)} owns the tables, so it could take row-level security off them. Let servers "
             "connect as a plain role that owns nothing."
