@@ -44,6 +44,7 @@ _PARTITIONS: Final = f"SELECT count(*) FROM pg_inherits WHERE inhparent = to_reg
 _FOREIGN: Final = """
 SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = space.oid) FROM pg_namespace AS space WHERE nspname = $1
 """
+_OWNS: Final = "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = $1"
 _STATE: Final = """
 SELECT
     current_setting('server_version_num')::integer / 10000,
@@ -177,14 +178,16 @@ async def migrate(connection: Any, request: MigrationRequest) -> Migrated:
 
     Raises:
         StoreTooNew: a newer release wrote it; nothing is changed.
-        StoreUnavailable: the schema is another program's.
-        ConfigurationError: there is no such role.
+        StoreUnavailable: the schema is another program's, or there is no such role.
+        ConfigurationError: the connection's role is not the owner.
     """
     async with connection.transaction():
         await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
         await connection.execute(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'")
         before = await _make_ledger(connection)
+        if not await connection.fetchval(_OWNS, SCHEMA):
+            raise ConfigurationError(_not_the_owner(await connection.fetchval("SELECT current_user")))
         await connection.execute(f"SET LOCAL search_path = {SCHEMA}")
         partitions: int = await connection.fetchval(_PARTITIONS) if before else request.partitions
         for number, name, sql in migrations():
@@ -267,13 +270,14 @@ async def _let_serve(connection: Any, role: str | None) -> list[str]:
     notes = [gap] if (gap := await roles.gap_in_the_wall(connection, role)) else []
     if not roles.can_vacuum(connection):
         notes.append(
-            f"Before Postgres {roles.VACUUM_SINCE} a role cannot be let VACUUM tables that it does not own: what is "
-            "forgotten leaves the tables' files when the owner, or autovacuum, next does it."
+            f"Before Postgres {roles.VACUUM_SINCE} a role cannot be let rewrite tables that it does not own: what is "
+            "forgotten is pending until `mcp-memory-server doctor` runs as the owner."
         )
     if not await roles.grant_log(connection, role):
+        name = await connection.fetchval("SELECT quote_ident($1)", role)
         notes.append(
             "The role may not close and write out the log, so what is forgotten stays in it until the server has done "
-            f"so. Let a superuser run: GRANT pg_checkpoint TO {role}; GRANT EXECUTE ON FUNCTION pg_switch_wal() TO "
-            f"{role};"
+            f"so. Let a superuser run: GRANT pg_checkpoint TO {name}; GRANT EXECUTE ON FUNCTION pg_switch_wal() TO "
+            f"{name};"
         )
     return notes
