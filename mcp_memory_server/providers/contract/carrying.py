@@ -167,6 +167,16 @@ async def an_audit_line_is_held_once(store: Store) -> None:
         assert set(held) == {line, replace(line, at=minute(58))}
 
 
+@check(Group.CARRY, Group.WRITE)
+async def a_line_that_was_taken_along_before_its_record_is_erased_is_held_once(store: Store) -> None:
+    async with opened(store) as provider:
+        request = erasing(await remember(provider, "gone", "goes"))
+        line = AuditLine(request.scope, request.id, request.by, request.at, request.reason)
+        await provider.carry([line])
+        await provider.forget(request)
+        assert await provider.audited(ANN, (request.id,)) == (line,)
+
+
 @check(Group.CARRY, Group.WRITE, Group.SURFACED)
 async def a_conversation_s_set_is_taken_with_what_is_held(store: Store) -> None:
     async with opened(store) as provider:

@@ -154,7 +154,7 @@ class InMemoryProvider:
         self._remove(record)
         self._entities.sweep(record.scope)
         self._changes.report(record)
-        self.audit.append(AuditLine(request.scope, request.id, request.by, request.at, request.reason))
+        self._carrying.take_line(AuditLine(request.scope, request.id, request.by, request.at, request.reason))
         return Forgotten(record.id, record.key, record.scope, "done")
 
     async def write(self, request: WriteRequest) -> Written:

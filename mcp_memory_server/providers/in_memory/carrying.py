@@ -84,14 +84,18 @@ class Carrying:
                 case Merge():
                     self.entities.take(row)
                 case AuditLine():
-                    if row not in self.audit:
-                        self.audit.append(row)
+                    self.take_line(row)
                 case JournaledDigest():
                     self.journal.append((row,))
                 case SurfaceRequest():
                     self.surfaced.add(row, {(record.scope, record.id) for record in current.values()})
                 case HeldVectors():
                     self._take_vectors(row, current)
+
+    def take_line(self, line: AuditLine) -> None:
+        """Hold an audit line, once."""
+        if line not in self.audit:
+            self.audit.append(line)
 
     def _take_vectors(self, row: HeldVectors, current: Mapping[str, MemoryRecord]) -> None:
         vectors = row.vectors

@@ -59,7 +59,13 @@ _LOCK: Final = 0x4D4D_5333
 """Of the advisory lock that who rewrites holds. It is tried and not waited for: a statement that waits has a snapshot,
 and rows that a snapshot may see are not left out."""
 
-_AUDIT: Final = "INSERT INTO audit (scope_id, id, scope, actor_id, at, reason) VALUES ($1, $2, $3, $4, $5, $6)"
+# Once: it may have been taken along already (carrying.py).
+_AUDIT: Final = """
+INSERT INTO audit (scope_id, id, scope, actor_id, at, reason)
+SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text WHERE NOT EXISTS (
+    SELECT FROM audit WHERE scope_id = $1 AND id = $2 AND actor_id = $4 AND at = $5 AND reason = $6
+)
+"""
 _TICKET: Final = "INSERT INTO erasure (scope_id, ticket) VALUES ($1, $2)"
 # A leaf is what has files: a partition, or the table itself where there are none.
 _DUE: Final = r"""
@@ -148,7 +154,7 @@ async def erase_held(turn: Turn, held: Held, request: ForgetRequest) -> Erased:
 
 
 async def leave_audit_line(db: Transaction, request: ForgetRequest) -> None:
-    """Note who had it done to which record, when and why: what stays when nothing else does."""
+    """Note who had it done to which record, when and why, once: what stays when nothing else does."""
     said = (request.id, request.scope, request.by, request.at, request.reason)
     await db.run(_AUDIT, place_of(request.scope), *map(stored, said))
 

@@ -82,7 +82,6 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET undone_by = excluded.undone_by, undone_at = excluded.undone_at WHERE undone_at IS NULL
 """
 _KNOW_SCOPE: Final = "INSERT OR IGNORE INTO scope (token) VALUES (?)"
-_HAS_LINE: Final = "SELECT 1 FROM audit WHERE id = ? AND scope = ? AND actor_id = ? AND at = ? AND reason = ?"
 _AUDITED: Final = """
 SELECT scope, id, actor_id, at, reason FROM audit
 WHERE id IN (SELECT value FROM json_each(?)) AND +scope = ?
@@ -140,8 +139,7 @@ def take(db: sqlite3.Connection, rows: Sequence[Carried]) -> None:
             case Merge():
                 _take_line(db, row)
             case AuditLine():
-                if not db.execute(_HAS_LINE, (row.id, row.scope, row.by, row.at, row.reason)).fetchone():
-                    leave_audit_line(db, ForgetRequest(row.scope, row.id, row.by, row.at, row.reason))
+                leave_audit_line(db, ForgetRequest(row.scope, row.id, row.by, row.at, row.reason))
             case JournaledDigest():
                 journal.append(db, (row,))
             case SurfaceRequest():

@@ -32,6 +32,7 @@ _TEXTS = """
 SELECT key, text, details FROM memory WHERE id = :id
 UNION ALL SELECT key, text, details FROM history WHERE id = :id
 """
+_HAS_LINE: Final = "SELECT 1 FROM audit WHERE id = ? AND scope = ? AND actor_id = ? AND at = ? AND reason = ?"
 _SAID_IN_DETAILS: Final = frozenset({"tags", "subject", "predicate", "object", "rule", "working"})
 """The fields of a record in `details` that hold what somebody said; the others hold ids, times and names."""
 _LEAST_CHARS: Final = 4
@@ -100,11 +101,10 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def leave_audit_line(db: sqlite3.Connection, request: ForgetRequest) -> None:
-    """Note who had it done to which record, when and why: what stays when nothing else does."""
-    db.execute(
-        "INSERT INTO audit (id, scope, actor_id, at, reason) VALUES (?, ?, ?, ?, ?)",
-        (request.id, request.scope, request.by, request.at, request.reason),
-    )
+    """Note who had it done to which record, when and why, once: what stays when nothing else does."""
+    line = (request.id, request.scope, request.by, request.at, request.reason)
+    if not db.execute(_HAS_LINE, line).fetchone():  # or it was taken along already (carrying.py)
+        db.execute("INSERT INTO audit (id, scope, actor_id, at, reason) VALUES (?, ?, ?, ?, ?)", line)
 
 
 def open_ticket(db: sqlite3.Connection) -> int:

@@ -38,8 +38,7 @@ async def copy_store(request: CopyRequest, report: Callable[[Progress], None] = 
     await mover.begin_following()
     scopes = await mover.scopes()
     total = await _count(mover, scopes)
-    if ends.fresh:
-        await mover.copy(scopes, Gauge("copying", total, report))
+    await mover.copy(scopes, Gauge("copying", total, report))
     await mover.follow()  # a gap is of no matter: everything is compared next
     ledger = await mover.verify(await mover.scopes(), Gauge("verifying", total, report))
     written, missed = await mover.follow()

@@ -8,16 +8,24 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from mcp_memory_server.errors import InvalidInput
-from mcp_memory_server.providers.base import AuditLine, ForgetRequest, RestoreRequest, reports_changes
+from mcp_memory_server.providers.base import (
+    AuditLine,
+    CarryingProvider,
+    ForgetRequest,
+    OrderPage,
+    RestoreRequest,
+    reports_changes,
+)
 from mcp_memory_server.records import MemoryRecord
 
 from .comparing import Known, Pair, Plan, Tally, Versions, planned
 from .ends import CopyRequest, Ends
 from .outcome import Compared, Gauge, Ledger
-from .reading import BATCH, pairs_at, pairs_of
+from .reading import BATCH, pairs_at, pairs_of, records_of
 
 _MOST_REPAIRS: Final = 3
 """How often a scope that differs is looked at again."""
+_GONE: Final = "gone at the source of a copy"
 _MOST_ROUNDS: Final = 10
 """How often changes are followed that come while those before are followed."""
 
@@ -40,7 +48,40 @@ class Mover:
         return sorted({*await self.ends.source.scopes(), *await self.ends.target.scopes()})
 
     async def copy(self, scopes: Sequence[str], gauge: Gauge) -> None:
-        """Fill an empty target."""
+        """Take along what the target has not, in the order in which it was first written where that is known."""
+        if self.ends.carriers is not None:
+            await self._copy_in_order(self.ends.carriers[0], gauge)
+        elif self.ends.fresh:
+            await self._copy_by_key(scopes, gauge)
+        gauge.tell()
+
+    async def _copy_in_order(self, source: CarryingProvider, gauge: Gauge) -> None:
+        page = OrderPage((), None)
+        while True:
+            page = await source.in_order(BATCH, page.after)
+            await self._take(page.names)
+            gauge.advance(len(page.names))
+            if page.after is None:
+                return
+
+    async def _take(self, names: Sequence[tuple[str, str]]) -> None:
+        """Restore those of the records that the target has not, in this order."""
+        order = {id: place for place, (_, id) in enumerate(names)}
+        scopes = list(dict.fromkeys(scope for scope, _ in names))
+        if not self.ends.fresh:
+            held = await records_of(self.ends.target, scopes, list(order))
+            for versions in held:
+                order.pop(_id_of(versions), None)
+        if not order:
+            return
+        if self.ends.fresh:
+            plan = Plan(restore=list(await records_of(self.ends.source, scopes, list(order))))
+        else:
+            plan = await self._plan(await pairs_of(self.ends.source, self.ends.target, scopes, list(order)))
+        plan.restore.sort(key=lambda versions: order.get(_id_of(versions), len(names)))
+        await self._do(plan)
+
+    async def _copy_by_key(self, scopes: Sequence[str], gauge: Gauge) -> None:
         for scope in scopes:
             async with aclosing(pairs_at(self.ends.source, None, scope)) as pairs:
                 async for pair in pairs:
@@ -49,7 +90,6 @@ class Mover:
                     if len(self._waiting) >= BATCH:
                         await self._flush()
         await self._flush()
-        gauge.tell()
 
     async def verify(self, scopes: Sequence[str], gauge: Gauge) -> Ledger:
         """Compare everything, and put right what differs until nothing does, or somebody is always quicker."""
@@ -83,19 +123,17 @@ class Mover:
                 return followed, True
             if not batch.changes:
                 break
-            by_scope: dict[str, dict[str, None]] = {}
-            for change in batch.changes:
-                by_scope.setdefault(change.scope, {})[change.id] = None
-            followed += sum(map(len, by_scope.values()))
-            for scope, ids in by_scope.items():
-                await self._follow_at(scope, list(ids))
+            changed = dict.fromkeys((change.scope, change.id) for change in batch.changes)
+            followed += len(changed)
+            names = list(changed)
+            for start in range(0, len(names), BATCH):
+                await self._follow(names[start : start + BATCH])
         return followed, False
 
-    async def _follow_at(self, scope: str, ids: Sequence[str]) -> None:
-        for start in range(0, len(ids), BATCH):
-            part = ids[start : start + BATCH]
-            # What the feed names was the source's: not there any more, it must not be at the target either.
-            await self._do(await self._plan(await pairs_of(self.ends.source, self.ends.target, scope, part), part))
+    async def _follow(self, names: Sequence[tuple[str, str]]) -> None:
+        scopes, ids = list(dict.fromkeys(scope for scope, _ in names)), [id for _, id in names]
+        # What the feed names was the source's: not there any more, it must not be at the target either.
+        await self._do(await self._plan(await pairs_of(self.ends.source, self.ends.target, scopes, ids), ids))
 
     async def _compared(self, scope: str, target_has: bool, gauge: Gauge | None = None) -> Compared:
         """Look at a scope and do what that asks for: it is told as it was found."""
@@ -133,17 +171,18 @@ class Mover:
         found.plan.add(replace(plan, restore=plan.restore[:1], forget=plan.forget[:1]))
 
     async def _plan(self, pairs: Sequence[Pair], told: Collection[str] = ()) -> Plan:
-        """What is to be done about keys of one scope. `told` are ids that the change feed named."""
+        """What is to be done about these keys. `told` are ids that the change feed named."""
         whole = Plan()
-        if not pairs:
-            return whole
-        scope = pairs[0].scope
-        extra = [_id_of(versions) for pair in pairs for versions in pair.extra]
-        missing = [] if self.ends.fresh else [_id_of(versions) for pair in pairs for versions in pair.missing]
-        at_source, at_target = await self._audited(scope, extra, missing)
-        known = Known({*told, *(line.id for line in at_source)}, {line.id for line in at_target})
+        by_scope: dict[str, list[Pair]] = {}
         for pair in pairs:
-            whole.add(planned(pair, known))
+            by_scope.setdefault(pair.scope, []).append(pair)
+        for scope, here in by_scope.items():
+            extra = [_id_of(versions) for pair in here for versions in pair.extra]
+            missing = [] if self.ends.fresh else [_id_of(versions) for pair in here for versions in pair.missing]
+            at_source, at_target = await self._audited(scope, extra, missing)
+            known = Known({*told, *(line.id for line in at_source)}, {line.id for line in at_target})
+            for pair in here:
+                whole.add(planned(pair, known))
         return whole
 
     async def _audited(
@@ -170,20 +209,16 @@ class Mover:
         await self._flush()
 
     async def _forget(self, records: Sequence[MemoryRecord]) -> None:
-        lines = {}
-        if self.ends.carriers is not None:
-            source, _ = self.ends.carriers
-            lines = {
-                line.id: line for line in await source.audited(records[0].scope, [record.id for record in records])
-            }
-        for record in records:
-            line = lines.get(record.id) or AuditLine(
-                record.scope, record.id, self.request.by, self.request.now(), "gone at the source of a copy"
-            )
-            gone = await self.ends.target.forget(ForgetRequest(line.scope, line.id, line.by, line.at, line.reason))
-            if gone is not None:
-                self.forgotten += 1
-                self.pending += gone.erasure == "pending"
+        """Erase them at the target in the name of whoever had it done at the source, as far as that is known."""
+        for scope in dict.fromkeys(record.scope for record in records):
+            ids = [record.id for record in records if record.scope == scope]
+            said = {line.id: line for line in (await self._audited(scope, ids, ()))[0]}
+            for id in ids:
+                line = said.get(id) or AuditLine(scope, id, self.request.by, self.request.now(), _GONE)
+                gone = await self.ends.target.forget(ForgetRequest(scope, id, line.by, line.at, line.reason))
+                if gone is not None:
+                    self.forgotten += 1
+                    self.pending += gone.erasure == "pending"
 
     async def _flush(self) -> None:
         while self._waiting:

@@ -41,15 +41,25 @@ async def pairs_at(source: BrowsingProvider, target: BrowsingProvider | None, sc
 
 
 async def pairs_of(
-    source: BrowsingProvider, target: BrowsingProvider, scope: str, ids: Sequence[str]
+    source: BrowsingProvider, target: BrowsingProvider, scopes: Sequence[str], ids: Sequence[str]
 ) -> Sequence[Pair]:
-    """The keys of the records with these ids, as `pairs_at` would give them."""
-    ours = await _listed(source, ListRequest((scope,), ids=tuple(ids), filter=SET_ASIDE_TOO))
-    theirs = await _listed(target, ListRequest((scope,), ids=tuple(ids), filter=SET_ASIDE_TOO))
-    keys = sorted({versions[-1].key for versions in (*ours, *theirs)})
-    by_key = ListRequest((scope,), keys=tuple(keys), filter=SET_ASIDE_TOO)
-    ours, theirs = await _listed(source, by_key), await _listed(target, by_key)
-    return [Pair(scope, *([held for held in side if held[-1].key == key] for side in (ours, theirs))) for key in keys]
+    """The keys of the records with these ids at these scopes, as `pairs_at` would give them."""
+    ours, theirs = await records_of(source, scopes, ids), await records_of(target, scopes, ids)
+    keys = {versions[-1].key for versions in (*ours, *theirs)}
+    asked = ListRequest(tuple(scopes), keys=tuple(sorted(keys)), filter=SET_ASIDE_TOO)
+    sides: list[dict[tuple[str, str], list[Versions]]] = []
+    for end in (source, target):
+        by_key: dict[tuple[str, str], list[Versions]] = {}
+        for versions in await _listed(end, asked):
+            by_key.setdefault((versions[-1].scope, versions[-1].key), []).append(versions)
+        sides.append(by_key)
+    here, there = sides
+    return [Pair(name[0], here.get(name, ()), there.get(name, ())) for name in sorted({*here, *there})]
+
+
+async def records_of(provider: BrowsingProvider, scopes: Sequence[str], ids: Sequence[str]) -> Sequence[Versions]:
+    """Those of the records that are held at these scopes."""
+    return await _listed(provider, ListRequest(tuple(scopes), ids=tuple(ids), filter=SET_ASIDE_TOO))
 
 
 def _key_of(held: Sequence[Versions]) -> str:
@@ -58,8 +68,8 @@ def _key_of(held: Sequence[Versions]) -> str:
 
 async def _listed(provider: BrowsingProvider, request: ListRequest) -> Sequence[Versions]:
     found = (await provider.list(request)).records
-    scope = request.scopes[0]
-    return await _with_history(provider, scope, [record for record in found if record.scope == scope])
+    held = [record for record in found if record.scope in request.scopes]
+    return await _with_history(provider, request.scopes, held)
 
 
 async def _keys_at(provider: BrowsingProvider | None, scope: str) -> AsyncGenerator[list[Versions]]:
@@ -68,7 +78,7 @@ async def _keys_at(provider: BrowsingProvider | None, scope: str) -> AsyncGenera
     after: PageCursor | None = None
     while provider is not None:
         page = await provider.page(PageRequest(scope, BATCH, after))
-        for versions in await _with_history(provider, scope, [record for record in page if record.scope == scope]):
+        for versions in await _with_history(provider, (scope,), [record for record in page if record.scope == scope]):
             if held and _key_of(held) != versions[-1].key:
                 yield held
                 held = []
@@ -80,7 +90,9 @@ async def _keys_at(provider: BrowsingProvider | None, scope: str) -> AsyncGenera
         yield held
 
 
-async def _with_history(provider: BrowsingProvider, scope: str, records: Sequence[MemoryRecord]) -> Sequence[Versions]:
+async def _with_history(
+    provider: BrowsingProvider, scopes: tuple[str, ...], records: Sequence[MemoryRecord]
+) -> Sequence[Versions]:
     replaced = [record for record in records if record.version > 1]
     if not replaced or not has_history(provider):
         return [(record,) for record in records]
@@ -89,10 +101,10 @@ async def _with_history(provider: BrowsingProvider, scope: str, records: Sequenc
         if record.version <= _MOST_GUESSED:
             refs += (VersionRef(record.id, version) for version in range(1, record.version))
         else:
-            versions = await provider.history(HistoryRequest((scope,), record.id))
+            versions = await provider.history(HistoryRequest(scopes, record.id))
             refs += (VersionRef(record.id, version.version) for version in versions[:-1])
     old: dict[str, list[MemoryRecord]] = {}
-    for version in (await provider.versions(VersionsRequest((scope,), tuple(refs)))).values():
+    for version in (await provider.versions(VersionsRequest(scopes, tuple(refs)))).values():
         old.setdefault(version.id, []).append(version)
     return [
         (*sorted(
