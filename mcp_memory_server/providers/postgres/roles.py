@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
 
-from mcp_memory_server.errors import ConfigurationError, echo
+from mcp_memory_server.errors import StoreUnavailable, echo
 
 from .connection import SCHEMA
 
@@ -37,12 +37,12 @@ async def grant(connection: Any, role: str) -> None:
     round it.
 
     Raises:
-        ConfigurationError: there is no such role.
+        StoreUnavailable: there is no such role.
     """
     name = await connection.fetchval("SELECT quote_ident(rolname) FROM pg_roles WHERE rolname = $1", role)
     if name is None:
         quoted = await connection.fetchval("SELECT quote_ident($1)", role)
-        raise ConfigurationError(
+        raise StoreUnavailable(
             f"There is no role {echo(role)} that servers could connect as. Make one, with a password of your own, and "
             f"migrate again: CREATE ROLE {quoted} LOGIN PASSWORD '...';"
         )

@@ -164,17 +164,19 @@ def test_pgvector_is_added_where_the_role_may_and_found_where_it_is(blank: Store
 
 
 def test_who_is_not_the_owner_is_told_what_to_give(blank: StoreUrls) -> None:
-    with pytest.raises(ConfigurationError, match="may not migrate the store") as told:
-        migrated(blank.url)
-    assert "MCP_MEMORY_ADMIN_URL" in str(told.value)
-    assert cluster().role in str(told.value)
+    """Also where nothing is left to do: or who connects as the wrong role would believe to be the owner."""
+    for url in (blank.url, fresh_store().url):
+        with pytest.raises(ConfigurationError, match="may not migrate the store") as told:
+            migrated(url)
+        assert "MCP_MEMORY_ADMIN_URL" in str(told.value)
+        assert cluster().role in str(told.value)
 
 
 # --- the servers' role --------------------------------------------------------------------------------
 
 
 def test_a_role_that_is_not_there_is_told_with_the_line_that_makes_it(blank: StoreUrls) -> None:
-    with pytest.raises(ConfigurationError) as told:
+    with pytest.raises(StoreUnavailable) as told:
         migrated(blank.owner_url, MigrationRequest(server_role='Servers of "Acme"'))
     assert """CREATE ROLE "Servers of ""Acme\""" LOGIN PASSWORD '...';""" in str(told.value)
     assert fetch(blank.admin_url, "SELECT to_regnamespace('mcp_memory') AS found")[0]["found"] is None
@@ -211,15 +213,15 @@ def test_what_the_role_was_given_beside_is_taken_back() -> None:
 
 
 def test_what_the_owner_cannot_give_is_noted_with_what_a_superuser_has_to_run(blank: StoreUrls) -> None:
-    run(cluster().url, "CREATE ROLE plain_server")
+    run(cluster().url, 'CREATE ROLE "plain server"')
     try:
-        done = migrated(blank.owner_url, MigrationRequest(server_role="plain_server"))
-        (note,) = done.notes
-        assert "GRANT pg_checkpoint TO plain_server" in note
-        assert migrated(blank.admin_url, MigrationRequest(server_role="plain_server")).notes == []
+        request = MigrationRequest(server_role="plain server")
+        (note,) = migrated(blank.owner_url, request).notes
+        assert 'GRANT pg_checkpoint TO "plain server"' in note
+        assert migrated(blank.admin_url, request).notes == []
     finally:
         cluster().drop()
-        run(cluster().url, "DROP ROLE plain_server")
+        run(cluster().url, 'DROP ROLE "plain server"')
 
 
 def test_a_role_that_the_wall_does_not_hold_is_noted(blank: StoreUrls) -> None:
