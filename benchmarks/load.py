@@ -6,8 +6,9 @@ A real server process on an empty SQLite file, each client a principal of its ow
 writes. Beside them, in turns of the same run, calls of an unknown tool are made: they take the same way through
 uvicorn, the SDK, authentication and limits, and are answered at once. Afterwards every acknowledged write is read back.
 
-With --minutes the load goes on for so long. The memory of the server is told as it was after the first tenth, when most
-caches are warm, after a half, and at the end. The clients run in this process and share the machine's cores with the server.
+With --minutes the load goes on for so long. The memory of the server is told as it was after the first tenth, when
+most caches are warm, after a half, and at the end. The clients run in this process and share the machine's cores with
+the server.
 """
 
 from __future__ import annotations
