@@ -267,6 +267,8 @@ async def open_database(url: str, limits: Limits) -> AsyncGenerator[Database]:
             "application_name": "mcp-memory-server",
             "search_path": f"{SCHEMA}, public",
             "jit": "off",
+            # A plan that is kept goes to all partitions, and may be one for the few rows that there were at first.
+            "plan_cache_mode": "force_custom_plan",
             "lock_timeout": _milliseconds(limits.busy_timeout_s),
             "statement_timeout": _milliseconds(limits.statement_timeout_s),
             # Who vanished within a transaction, and with its host, must not hold a scope's lock for hours.
