@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 from .minilm import lay_out_minilm
-from .providers.postgres_server import drop_databases
+from .providers.postgres_server import drop_databases, leave_nothing
 
 # So that a check of the contract suite that fails shows what it compared, as a test does.
 pytest.register_assert_rewrite("mcp_memory_server.providers.contract")
@@ -27,3 +27,7 @@ def minilm_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _no_database_outlives_its_test() -> Iterator[None]:  # pyright: ignore[reportUnusedFunction]
     yield
     drop_databases()
+
+
+def pytest_sessionfinish() -> None:
+    leave_nothing()

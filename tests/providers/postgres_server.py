@@ -32,7 +32,7 @@ T = TypeVar("T")
 _driver: Any = asyncpg  # it has no types
 
 DSN_VARIABLE: Final = "MCP_MEMORY_TEST_POSTGRES"
-"""The URL of a superuser of a Postgres with pgvector, to be used in place of the wheel's."""
+"""The URL of a superuser of a Postgres of 17 or newer with pgvector, to be used in place of the wheel's."""
 
 PARTITIONS: Final = 2
 """Of each table of a test's store: enough to have rows of different scopes apart, and few files to make."""
@@ -164,7 +164,6 @@ def cluster() -> Cluster:
     """The Postgres of this test session."""
     if dsn := os.environ.get(DSN_VARIABLE):
         found = Cluster(dsn)
-        atexit.register(found.close)
     else:
         server = Server()
         atexit.register(server.close)
@@ -218,6 +217,12 @@ def drop_databases() -> None:
     """Drop those that a test has made, so that the folder does not grow with the number of tests."""
     if cluster.cache_info().currsize:
         cluster().drop()
+
+
+def leave_nothing() -> None:
+    """At the end of the session, for a Postgres that goes on; the wheel's ends as a whole."""
+    if cluster.cache_info().currsize:
+        cluster().close()
 
 
 def url_of(url: str, database: str, *, user: str | None = None, password: str | None = None) -> str:

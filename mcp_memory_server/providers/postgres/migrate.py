@@ -39,7 +39,10 @@ SELECT relname FROM pg_partitioned_table JOIN pg_class ON oid = partrelid
 WHERE relnamespace = $1::text::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = partrelid)
 ORDER BY relname
 """
-_UNSAMPLED: Final = "SELECT attname FROM pg_attribute WHERE attrelid = $1::text::regclass AND attstattarget = 0"
+_UNSAMPLED: Final = """
+SELECT attname FROM pg_attribute
+WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped AND attstattarget = 0
+"""
 _PARTITIONS: Final = f"SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('{SCHEMA}.memory')"
 _FOREIGN: Final = """
 SELECT EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = space.oid) FROM pg_namespace AS space WHERE nspname = $1
