@@ -41,6 +41,7 @@ from mcp_memory_server.providers.contract.store import EveryGroup, Store, opened
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord, Status
 
 from .matrix import STORES
+from .postgres_server import drop_databases
 
 T = TypeVar("T")
 
@@ -90,6 +91,7 @@ class TwoStores(RuleBasedStateMachine):
         super().__init__()
         self._portal = portal
         self._resources = ExitStack()
+        self._resources.callback(drop_databases)  # one run makes many
         folder = Path(self._resources.enter_context(tempfile.TemporaryDirectory()))
         self._reference = self._open(STORES["memory"](folder))
         self._subject = self._open(make_store(folder))
