@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 from mcp_memory_server.providers.entity_names import mentions_of
@@ -19,7 +19,7 @@ from mcp_memory_server.records import MemoryRecord, lane_of
 from . import entities, surfacing
 from .columns import NARROWING_COLUMNS, narrowing_values, record_of, stored_values
 from .connection import Transaction
-from .names import place_of, places_of, stored
+from .names import places_of, stored
 
 # Number and generation rise under the lock of the scope's row. A number is the time of the first writing in
 # microseconds, so that records of several scopes, too, are in the order of writing.
@@ -34,8 +34,7 @@ _LOCK_HELD: Final = """
 SELECT scope_id, generation, last_number, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM scope WHERE scope_id = ANY($1) ORDER BY scope_id FOR UPDATE
 """
-_ADVANCE: Final = "UPDATE scope SET generation = generation + 1 WHERE scope_id = $1 RETURNING generation"
-_ADVANCE_ALL: Final = """
+_ADVANCE: Final = """
 UPDATE scope SET generation = generation + 1, last_number = turn.last_number
 FROM unnest($1::uuid[], $2::bigint[]) AS turn (place, last_number)
 WHERE scope.scope_id = ANY($1) AND scope.scope_id = turn.place
@@ -81,35 +80,9 @@ DELETE FROM memory USING gone WHERE memory.scope_id = ANY($1) AND memory.scope_i
 """
 
 
-class ScopeGeneration(NamedTuple):
-    """A scope's place, and its generation in the running transaction."""
-
-    scope_id: UUID
-    generation: int
-
-
-async def lock(db: Transaction, scope: str) -> UUID:
-    """Wait until no other transaction writes at the scope, and keep others waiting until this one ends."""
-    await begin(db, [scope])
-    return place_of(scope)
-
-
-async def advance(db: Transaction, scope: str) -> ScopeGeneration:
-    """Begin the scope's next generation, which tells every cache of its rows that it is stale. Locked already."""
-    place = place_of(scope)
-    return ScopeGeneration(place, await db.value(_ADVANCE, place))
-
-
 def announce(db: Transaction, scope: str, record_id: str) -> None:
     """Tell all who listen, once the transaction commits."""
     db.changed[scope, record_id] = None
-
-
-async def add_signature(
-    db: Transaction, place: ScopeGeneration, number: int, record: MemoryRecord, lexical: bytes
-) -> None:
-    """What ranking reads of the record, in place of what it read before."""
-    await db.run(_SIGN, *_signature_values(place, number, record, lexical))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +225,7 @@ class Turn:
         if not changed:
             return
         places, numbers = [scope.place for scope in changed], [scope.last_number for scope in changed]
-        await self.db.run(_ADVANCE_ALL, places, numbers)
+        await self.db.run(_ADVANCE, places, numbers)
         unnamed = await self._delete() if self._gone else {}
         await self._write()
         for scope, versions in _by_scope(self._named).items():
@@ -342,14 +315,11 @@ def _row_of(place: UUID, held: Held) -> tuple[Any, ...]:
 
 
 def _signature_of(scope: _Scope, held: Held) -> tuple[Any, ...]:
-    assert held.lexical is not None
-    return _signature_values(ScopeGeneration(scope.place, scope.generation), held.number, held.record, held.lexical)
-
-
-def _signature_values(place: ScopeGeneration, number: int, record: MemoryRecord, lexical: bytes) -> tuple[Any, ...]:
     """The values of `_SIGN`."""
+    record = held.record
     thread = stored(record.origin.thread_id or "")
-    return (place.scope_id, number, place.generation, stored(record.key), thread, epoch_ms(record.updated_at), lexical)
+    time_ms = epoch_ms(record.updated_at)
+    return (scope.place, held.number, scope.generation, stored(record.key), thread, time_ms, held.lexical)
 
 
 def _by_scope(named: dict[_Name, list[MemoryRecord]]) -> dict[str, list[MemoryRecord]]:

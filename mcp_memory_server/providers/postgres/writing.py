@@ -16,22 +16,7 @@ from mcp_memory_server.records import MemoryRecord
 from .columns import COLUMNS
 from .connection import Transaction
 from .names import is_storable, place_of, stored
-from .turns import Held, ScopeGeneration, Turn, add_signature, advance, announce, begin, begin_at_held, lock
-
-__all__ = [
-    "ScopeGeneration",
-    "add_signature",
-    "advance",
-    "announce",
-    "close_superseded",
-    "lock",
-    "meet_current",
-    "meet_ids",
-    "pin",
-    "revise",
-    "write",
-    "write_many",
-]
+from .turns import Held, Turn, announce, begin, begin_at_held
 
 _OF_KEYS = f"""
 SELECT {COLUMNS}, memory.scope_id, memory.number, NULL
@@ -48,13 +33,12 @@ JOIN memory ON memory.scope_id = asked.place AND memory.id = asked.id
 LEFT JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
 WHERE memory.scope_id = ANY($1)
 """
+# The signature is touched for the caches that hold decoded records beside it.
 _PIN: Final = f"""
-WITH pinned AS (
-    UPDATE memory SET pinned = (pinned & {ALONG}) | $3 WHERE scope_id = $1 AND number = $2
-)
-UPDATE signature SET generation = $4 WHERE scope_id = $1 AND number = $2
+WITH advanced AS (UPDATE scope SET generation = generation + 1 WHERE scope_id = $1 RETURNING generation),
+    pinned AS (UPDATE memory SET pinned = (pinned & {ALONG}) | $3 WHERE scope_id = $1 AND number = $2)
+UPDATE signature SET generation = advanced.generation FROM advanced WHERE scope_id = $1 AND number = $2
 """
-# The second statement touches the signature for the caches that hold decoded records beside it.
 
 
 async def write(db: Transaction, request: WriteRequest, lexical: bytes) -> Written:
@@ -153,8 +137,7 @@ async def pin(db: Transaction, request: PinRequest) -> MemoryRecord | None:
     if held is None:
         return None
     if held.record.pinned != request.pinned:
-        place = await advance(db, request.scope)
-        await db.run(_PIN, place.scope_id, held.number, PINNED if request.pinned else 0, place.generation)
+        await db.run(_PIN, place_of(request.scope), held.number, PINNED if request.pinned else 0)
         announce(db, request.scope, request.id)
     return held.record.model_copy(update={"pinned": request.pinned})
 
