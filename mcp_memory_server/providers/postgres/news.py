@@ -13,7 +13,7 @@ from mcp_memory_server.providers.signatures import signature_of
 from .columns import COLUMNS, record_of
 from .connection import Transaction
 from .names import told
-from .narrowing import CONDITION_COLUMNS, conditions_at, conditions_of
+from .narrowing import conditions_among, conditions_at
 
 if TYPE_CHECKING:
     from mcp_memory_server.providers.shown import Conditions
@@ -24,24 +24,12 @@ signature.scope_id, signature.number, signature.key, signature.thread, signature
 CASE WHEN signature.embedder = $2 THEN signature.pooled END
 """
 _WHOLE: Final = f"SELECT {_ROW} FROM signature WHERE signature.scope_id = ANY($1)"
-_SINCE: Final = "FROM unnest($1::uuid[], $3::bigint[]) AS held (place, generation)"
-_CHANGED: Final = f"""
-SELECT {_ROW}, {CONDITION_COLUMNS} {_SINCE}
-JOIN signature ON signature.scope_id = held.place AND signature.generation > held.generation
-JOIN memory ON memory.scope_id = signature.scope_id AND memory.number = signature.number
-WHERE signature.scope_id = ANY($1) AND memory.scope_id = ANY($1)
-"""
-_GONE: Final = """
-SELECT removal.scope_id, removal.number FROM unnest($1::uuid[], $2::bigint[]) AS held (place, generation)
-JOIN removal ON removal.scope_id = held.place AND removal.generation > held.generation
-WHERE removal.scope_id = ANY($1)
-"""
+_CHANGED: Final = f"SELECT {_ROW} FROM signature WHERE signature.scope_id = $1 AND signature.generation > $3"
+_GONE: Final = "SELECT removal.number FROM removal WHERE removal.scope_id = $1 AND removal.generation > $2"
 _RECORDS: Final = f"""
 SELECT {COLUMNS}, memory.scope_id, memory.number FROM unnest($1::uuid[], $2::bigint[]) AS wanted (place, number)
 JOIN memory ON memory.scope_id = wanted.place AND memory.number = wanted.number WHERE memory.scope_id = ANY($1)
 """
-_WIDTH: Final = 7
-"""How many columns `_ROW` has; those of the conditions follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +55,7 @@ class News:
     def _row(self, columns: Sequence[Any], language: str | None) -> Row:
         from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy, after the handshake
 
-        _, number, key, thread, time_ms, lexical, pooled = columns[:_WIDTH]
+        _, number, key, thread, time_ms, lexical, pooled = columns
         outdated = self.outdated.get(number)
         if outdated is not None:  # `doctor` writes it anew for good
             lexical = signature_of(record_of(self.scope.token, outdated), language)
@@ -92,7 +80,9 @@ async def read_news(
             kept.append(News(scope, one if one is not None and one.generation < scope.generation else None))
     news = {one.scope.id: one for one in kept if isinstance(one, News)}
     await _read_whole(db, [one for one in news.values() if one.since is None], embedder)
-    await _read_changed(db, [one for one in news.values() if one.since is not None], embedder)
+    for one in news.values():
+        if one.since is not None:
+            await _read_changed(db, one, one.since.generation, embedder)
     await _read_outdated(db, news)
     return kept
 
@@ -107,19 +97,12 @@ async def _read_whole(db: Transaction, news: Sequence[News], embedder: str | Non
         by_place[place].conditions.update(conditions)
 
 
-async def _read_changed(db: Transaction, news: Sequence[News], embedder: str | None) -> None:
-    if not news:
-        return
-    by_place = {one.scope.id: one for one in news}
-    generations = [one.since.generation for one in news if one.since is not None]
-    for row in await db.rows(_CHANGED, list(by_place), embedder, generations):
-        one = by_place[row[0]]
-        one.rows.append(row)
-        conditions = conditions_of(row[_WIDTH:])
-        if conditions is not None:
-            one.conditions[row[1]] = conditions
-    for place, number in await db.rows(_GONE, list(by_place), generations):
-        by_place[place].gone.append(number)
+async def _read_changed(db: Transaction, news: News, since: int, embedder: str | None) -> None:
+    """One scope by itself, with a generation that the planner sees: so it knows that little will come."""
+    place = news.scope.id
+    news.rows.extend(await db.rows(_CHANGED, place, embedder, since))
+    news.gone.extend(number for (number,) in await db.rows(_GONE, place, since))
+    news.conditions.update(await conditions_among(db, place, [row[1] for row in news.rows]))
 
 
 async def _read_outdated(db: Transaction, news: Mapping[UUID, News]) -> None:

@@ -22,36 +22,38 @@ from .connection import Transaction
 from .names import is_storable, place_of, places_of, stored, stored_names, told
 from .narrowing import Narrowed, Parameters, narrowed, pinned_keys
 
+# In these, {statuses} stands for the statuses that are asked for, {seen} and {other_seen} for what a filter adds.
 _MATCHING: Final = f"""
-SELECT {COLUMNS}, memory.scope_id FROM memory WHERE memory.scope_id = ANY($1) AND memory.status = ANY($2::text[])
+SELECT {COLUMNS}, memory.scope_id FROM memory
+WHERE memory.scope_id = ANY($1) AND memory.status {{statuses}}{{seen}}
 """
 _KEY, _UPDATED_AT, _PINNED = map(RECORD_COLUMNS.index, ("key", "updated_at", "pinned"))
 # So many are read at once and chosen among here, in the time that asking the indexes of a large scope takes.
 _FEW: Final = 400
-_FIRST_FOUND: Final = f"{_MATCHING}{{seen}} LIMIT {_FEW}"
+_FIRST_FOUND: Final = f"{_MATCHING}LIMIT {_FEW}"
 _NEWEST_KEYS: Final = """
-SELECT memory.key FROM memory WHERE memory.scope_id = $1 AND memory.status = ANY($2::text[]){seen}
+SELECT memory.key FROM memory WHERE memory.scope_id = $1 AND memory.status {statuses}{seen}
 ORDER BY memory.updated_at DESC, memory.key LIMIT $3 OFFSET $4
 """
 _COUNT_IN_SCOPES: Final = """
 SELECT memory.scope_id, count(*) FROM memory
-WHERE memory.scope_id = ANY($1) AND memory.status = ANY($2::text[]){seen} GROUP BY memory.scope_id
+WHERE memory.scope_id = ANY($1) AND memory.status {statuses}{seen} GROUP BY memory.scope_id
 """
 # Records beside another one of their key at their scope. Few are: the partial index holds them alone.
 _COUNT_BESIDE: Final = """
 SELECT count(*) FROM memory
-WHERE memory.scope_id = $1 AND memory.lane <> '' AND memory.status = ANY($2::text[]){seen} AND EXISTS (
+WHERE memory.scope_id = $1 AND memory.lane <> '' AND memory.status {statuses}{seen} AND EXISTS (
     SELECT 1 FROM memory AS other
     WHERE other.scope_id = memory.scope_id AND other.scope_id = $1 AND other.key = memory.key
-      AND other.lane < memory.lane AND other.status = ANY($2::text[]){other_seen}
+      AND other.lane < memory.lane AND other.status {statuses}{other_seen}
 )
 """
 _KEYS: Final = """
-SELECT DISTINCT memory.key FROM memory WHERE memory.scope_id = ANY($1) AND memory.status = ANY($2::text[]){seen}
+SELECT DISTINCT memory.key FROM memory WHERE memory.scope_id = ANY($1) AND memory.status {statuses}{seen}
 """
 _COUNT_HELD_KEYS: Final = """
 SELECT count(DISTINCT memory.key) FROM memory
-WHERE memory.scope_id = $1 AND memory.status = ANY($2::text[]) AND memory.key = ANY($3::text[]){seen}
+WHERE memory.scope_id = $1 AND memory.status {statuses} AND memory.key = ANY($3::text[]){seen}
 """
 
 _PAGE: Final = f"""
@@ -89,10 +91,13 @@ class _Asked:
     def query(self, template: str, scopes: UUID | Iterable[UUID], *more: object) -> tuple[Any, ...]:
         """A query about some of the scopes, and its values: those, the statuses, and `more`."""
         places = scopes if isinstance(scopes, UUID) else list(scopes)
-        values = Parameters(places, list(self.statuses), *more)
-        seen = self.narrowed.clause(values)
-        other_seen = self.narrowed.clause(values, "other") if "{other_seen}" in template else ""
-        return template.format(seen=seen, other_seen=other_seen), *values
+        # Of one status alone an index has the rows in the order that is asked for.
+        one = len(self.statuses) == 1
+        values = Parameters(places, self.statuses[0] if one else list(self.statuses), *more)
+        told = {"statuses": "= $2" if one else "= ANY($2::text[])", "seen": self.narrowed.clause(values)}
+        if "{other_seen}" in template:
+            told["other_seen"] = self.narrowed.clause(values, "other")
+        return template.format(**told), *values
 
 
 async def list_records(db: Transaction, request: ListRequest) -> Listing:
@@ -201,7 +206,7 @@ async def _first_keys(db: Transaction, asked: _Asked, limit: int, pinned: Iterab
 async def _matching(
     db: Transaction, asked: _Asked, ids: Iterable[str] | None, keys: Iterable[str] | None
 ) -> list[MemoryRecord]:
-    query, *values = asked.query(_MATCHING + "{seen}", asked.scopes)
+    query, *values = asked.query(_MATCHING, asked.scopes)
     named = Parameters(*values)
     if ids is not None:
         query += f" AND memory.id = ANY({named.add(stored_names(ids))}::text[])"
