@@ -78,6 +78,7 @@ HOMES: Final[dict[str, tuple[str, ...]]] = {
     "aiosqlite": ("providers/sqlite/",),
     "sqlite3": ("providers/sqlite/",),
     "asyncpg": ("providers/postgres/",),
+    "tenacity": ("providers/postgres/",),
     "psycopg": ("providers/postgres/",),
     "numpy": ("ranking/", "embedding/", "providers/contract/"),
     "snowballstemmer": ("ranking/",),

@@ -32,7 +32,7 @@ WITH given AS (
         AS given (place, number, version, key, thread, time_ms, lexical)
 ), signed AS (
     INSERT INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
-    SELECT place, number, scope.generation + 1, given.key, given.thread, given.time_ms, given.lexical
+    SELECT place, given.number, scope.generation + 1, given.key, given.thread, given.time_ms, given.lexical
     FROM given
     JOIN memory ON memory.scope_id = given.place AND memory.number = given.number AND memory.version = given.version
     JOIN scope ON scope.scope_id = given.place

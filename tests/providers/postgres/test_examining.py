@@ -1,0 +1,83 @@
+"""What an operator is told of a Postgres store."""
+
+from __future__ import annotations
+
+import anyio
+
+from mcp_memory_server.providers.contract.samples import erasing, question, remember
+from mcp_memory_server.providers.postgres import open_postgres
+from mcp_memory_server.providers.postgres.connection import Database, Transaction
+from tests.providers.postgres_server import PARTITIONS, cluster, fresh_store, run
+
+
+async def test_the_condition_tells_which_database_this_is_and_as_whom_it_is_used() -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        await remember(provider, "office", "Lyon")
+        condition = await provider.examine()
+    details = dict(condition.details)
+    assert int(str(details.pop("server_version")).partition(".")[0]) >= 14
+    assert int(details.pop("size_bytes")) > 8192
+    assert details.pop("pgvector") != ""
+    assert details.pop("schema_version") == 1
+    assert details == {
+        "role": cluster().role,
+        "row_level_security": "on",
+        "partitions": PARTITIONS,
+        "records": 1,
+        "audit_lines": 0,
+        "journaled_digests": 0,
+        "pending_erasures": 0,
+    }
+    assert (condition.faults, condition.notices) == ((), ())
+
+
+async def test_a_role_that_row_level_security_does_not_hold_is_told_of() -> None:
+    """It is wrong where the tables have an owner of their own, and worth knowing where one role does everything."""
+    store = fresh_store()
+    async with open_postgres(store.admin_url) as provider:
+        condition = await provider.examine()
+    assert condition.details["row_level_security"] == "off"
+    assert condition.faults == ()
+    (gap,) = condition.notices
+    assert "Row-level security does not apply to the role" in gap
+    async with open_postgres(store.admin_url, migrates=False) as provider:
+        condition = await provider.examine()
+    assert (condition.faults, condition.notices) == ((gap,), ())
+
+
+async def test_what_search_cannot_find_is_signed_anew() -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        record = await remember(provider, "office", "Lyon")
+        run(store.admin_url, "DELETE FROM mcp_memory.signature")
+        assert (await provider.examine()).faults == ()
+    async with open_postgres(store.url) as provider:
+        assert [hit.record for hit in await provider.search(question("Lyon"))] == [record]
+
+
+async def test_an_erasure_that_waits_is_a_fault_with_its_reason_until_it_can_be_completed() -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider, open_postgres(store.url) as other:
+        record = await remember(provider, "office", "Lyon")
+        database: Database = other._database  # pyright: ignore[reportPrivateUsage]
+        looking, done = anyio.Event(), anyio.Event()
+
+        async def look_on(db: Transaction) -> None:
+            await db.value("SELECT count(*) FROM note")
+            looking.set()
+            await done.wait()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(database.read, (), look_on)
+            await looking.wait()
+            forgotten = await provider.forget(erasing(record))
+            assert forgotten is not None
+            assert forgotten.erasure == "pending"
+            condition = await provider.examine()
+            assert condition.details["pending_erasures"] == 1
+            (fault,) = condition.faults
+            assert "an older transaction of somebody may still read the rows; end it" in fault
+            done.set()
+        condition = await provider.examine()
+        assert (condition.details["pending_erasures"], condition.faults) == (0, ())
