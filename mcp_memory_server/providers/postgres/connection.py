@@ -139,10 +139,9 @@ class Database:
                     opening = _opening(_ASK, [seal.place])
                     found, _ = await self._attempt(opening, lambda db: was_committed(db, seal), None)
                     return found
-        except Exception as error:
-            if is_gone(error) or isinstance(error, Unfinished):
-                raise CommitInDoubt from None
-            raise
+        except Exception:
+            # Whatever keeps it from being asked leaves it in doubt, and anything else that was said would be untrue.
+            raise CommitInDoubt from None
         raise AssertionError("every attempt returns or raises")
 
     async def _attempt(self, opening: str, work: Work[T], limit_s: float | None) -> tuple[T, Seal | None]:

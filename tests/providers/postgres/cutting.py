@@ -26,11 +26,15 @@ class Cut(Enum):
 
 @dataclass
 class Network:
-    """Where the store is reached through the proxy; `next_cut` is what happens at the next commit of a write."""
+    """Where the store is reached through the proxy; `next_cut` is what happens at the next commit of a write.
+
+    `stays_away`: after a cut nobody is let through any more, until it is False again.
+    """
 
     url: str = ""
     next_cut: Cut | None = None
     cuts: int = 0
+    stays_away: bool = False
 
     def take_cut(self) -> Cut | None:
         cut, self.next_cut = self.next_cut, None
@@ -85,6 +89,9 @@ async def cutting(url: str) -> AsyncGenerator[Network]:
     links: dict[asyncio.Task[None], _Link] = {}
 
     async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if network.stays_away and network.cuts:
+            writer.close()
+            return
         link = _Link(network, (reader, writer), await _reach(url))
         task = asyncio.current_task()
         assert task is not None

@@ -92,6 +92,16 @@ async def test_a_commit_whose_answer_is_lost_is_done_once(
         assert len(changed) == (0 if act is _merge_two else 1)
 
 
+@pytest.mark.parametrize(("cut", "was_done"), [(Cut.LOST, False), (Cut.UNHEARD, True)])
+async def test_a_commit_that_nobody_can_be_asked_about_is_said_to_be_in_doubt(cut: Cut, was_done: bool) -> None:
+    async with cutting(fresh_store().url) as network, open_postgres(network.url, limits=HURRIED) as provider:
+        network.next_cut, network.stays_away = cut, True
+        with pytest.raises(StoreUnavailable, match="cannot say whether it did"):
+            await remember(provider, "office", "Lyon")
+        network.stays_away = False
+        assert texts((await listed(provider)).records) == ["Lyon"] * was_done
+
+
 @asynccontextmanager
 async def _database(limits: Limits = PATIENT) -> AsyncGenerator[tuple[Database, str]]:
     store = fresh_store()
