@@ -6,6 +6,7 @@ from mcp_memory_server.providers.base import (
     EmbeddedQuery,
     ForgetRequest,
     Group,
+    Hit,
     RecordVectors,
     SearchRequest,
     VectorCount,
@@ -23,20 +24,29 @@ EMBEDDER = "toy:one"
 EAST, NORTH = bytes((127, 0)), bytes((0, 127))
 
 
-async def _embed(provider: EveryGroup, record: MemoryRecord, pooled: bytes, embedder: str = EMBEDDER) -> int:
-    vectors = RecordVectors(record.scope, VersionRef(record.id, record.version), pooled)
+async def _embed(
+    provider: EveryGroup, record: MemoryRecord, pooled: bytes, embedder: str = EMBEDDER, tokens: bytes | None = None
+) -> int:
+    vectors = RecordVectors(record.scope, VersionRef(record.id, record.version), pooled, tokens)
     return await provider.put_vectors(VectorsWrite(embedder, (vectors,)))
 
 
 async def _asked(provider: EveryGroup, query: str, *scopes: str, embedder: str = EMBEDDER) -> list[str]:
     """The keys found for a question about animals."""
+    return [hit.record.key for hit in await _found(provider, query, *scopes, embedder=embedder)]
+
+
+async def _found(
+    provider: EveryGroup, query: str, *scopes: str, embedder: str = EMBEDDER, by_tokens: bool = False
+) -> tuple[Hit, ...]:
     import numpy as np  # noqa: PLC0415  # with ranking only
 
     from mcp_memory_server.ranking import QueryVectors  # noqa: PLC0415
 
-    east = QueryVectors(np.array([1.0, 0.0], dtype=np.float32))
-    request = SearchRequest(scopes or (ANN,), query, 5, minute(9), EmbeddedQuery(embedder, east))
-    return [hit.record.key for hit in await provider.search(request)]
+    east = np.array([1.0, 0.0], dtype=np.float32)
+    vectors = QueryVectors(east, east[np.newaxis], ("animals",)) if by_tokens else QueryVectors(east)
+    request = SearchRequest(scopes or (ANN,), query, 5, minute(9), EmbeddedQuery(embedder, vectors))
+    return await provider.search(request)
 
 
 @check(Group.WRITE, Group.VECTORS)
@@ -62,6 +72,30 @@ async def vectors_of_another_embedder_are_not_compared(store: Store) -> None:
         assert await _asked(provider, "zoology") == []
         assert await _asked(provider, "zoology", embedder="toy:other") == ["pet"]
         assert await _asked(provider, "zoology") == []
+
+
+@check(Group.WRITE, Group.VECTORS)
+async def token_vectors_tell_records_apart_that_are_equally_near(store: Store) -> None:
+    async with opened(store) as provider:
+        pet, farm = [await remember(provider, key, text) for key, text in (("pet", "Two cats"), ("farm", "Six hens"))]
+        for nearer, other in ((pet, farm), (farm, pet)):
+            await _embed(provider, nearer, EAST, tokens=NORTH + EAST)
+            await _embed(provider, other, EAST, tokens=NORTH + NORTH)
+            found = await _found(provider, "zoology", by_tokens=True)
+            assert [hit.record for hit in found] == [nearer, other]
+        await _embed(provider, farm, EAST)
+        found = await _found(provider, "zoology", by_tokens=True)
+        assert {hit.record.key: hit.signals["tokens"] > 0 for hit in found} == {"pet": False, "farm": True}
+
+
+@check(Group.WRITE, Group.VECTORS)
+async def token_vectors_of_another_embedder_are_not_compared(store: Store) -> None:
+    async with opened(store) as provider:
+        pet, farm = [await remember(provider, key, text) for key, text in (("pet", "Two cats"), ("farm", "Six hens"))]
+        await _embed(provider, farm, EAST, tokens=EAST)
+        before = await _found(provider, "zoology cats", by_tokens=True)
+        await _embed(provider, pet, EAST, embedder="toy:other", tokens=NORTH)
+        assert await _found(provider, "zoology cats", by_tokens=True) == before
 
 
 @check(Group.WRITE, Group.VECTORS)

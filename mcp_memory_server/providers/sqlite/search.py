@@ -47,7 +47,12 @@ SELECT {COLUMNS}, memory.number FROM memory
 WHERE memory.number IN (SELECT value FROM json_each(?)) AND memory.scope_id = ?
 """
 _BY_ITSELF = f"SELECT {COLUMNS} FROM memory WHERE number = ?"
-_TOKENS = "SELECT number, vectors FROM token WHERE number IN (SELECT value FROM json_each(?))"
+_TOKENS = """
+SELECT token.number, token.vectors FROM token
+JOIN memory ON memory.number = token.number
+JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = token.number
+WHERE token.number IN (SELECT value FROM json_each(?)) AND signature.embedder = ?
+"""
 
 _FEW_SCOPES: Final = 8
 
@@ -124,7 +129,7 @@ def _answer(
         among = chosen_of(scopes, held, _narrowing(db, scopes, request), cache.language)
     else:
         among = shown_of(scopes, held, _pinned(db, cache, scopes), request.filter)
-    source = None if embedder is None else partial(_tokens, db, among)
+    source = None if embedder is None else partial(_tokens, db, among, embedder)
     found = among.ranked(request, cache.language, source)
     missing = among.missing(held, found)
     for place in {place for place, _ in missing}:
@@ -191,9 +196,11 @@ def _records(db: sqlite3.Connection, scope: Scope[int], wanted: Iterable[int]) -
     return [(row[-1], record_of(scope.token, row)) for row in rows]
 
 
-def _tokens(db: sqlite3.Connection, among: Candidates, asked: Sequence[tuple[int, int]]) -> list[bytes | None]:
+def _tokens(
+    db: sqlite3.Connection, among: Candidates, embedder: int, asked: Sequence[tuple[int, int]]
+) -> list[bytes | None]:
     """The token vectors of records by (block, number), for late interaction; of current versions only."""
-    found = dict(db.execute(_TOKENS, (_json_list(number for _, number in asked),)).fetchall())
+    found = dict(db.execute(_TOKENS, (_json_list(number for _, number in asked), embedder)).fetchall())
     return [None if number in among.versions[block] else found.get(number) for block, number in asked]
 
 
