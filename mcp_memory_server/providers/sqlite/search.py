@@ -51,7 +51,7 @@ _TOKENS = """
 SELECT token.number, token.vectors FROM token
 JOIN memory ON memory.number = token.number
 JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = token.number
-WHERE token.number IN (SELECT value FROM json_each(?)) AND signature.embedder = ?
+WHERE token.number IN (SELECT value FROM json_each(?)) AND +signature.embedder = ?
 """
 
 _FEW_SCOPES: Final = 8
