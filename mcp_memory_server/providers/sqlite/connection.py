@@ -21,7 +21,7 @@ import anyio
 
 from mcp_memory_server.errors import StoreBusy, StoreDamaged, StoreUnavailable
 
-from . import files, migrate, salvage
+from . import descriptors, files, migrate, salvage
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +106,8 @@ class Database:
         self._glancing: sqlite3.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._log_identity: tuple[int, int] | None = None
+        self._held: tuple[int, int] | None = None
+        """The file that `descriptors` closes nothing of."""
         self._opening = anyio.Lock()
         self._closed = False
         self._mended_epoch = -1
@@ -208,6 +210,9 @@ class Database:
                     with contextlib.suppress(sqlite3.Error):
                         await connection.close()
             self._reader = self._writer = None
+            if self._held is not None:
+                descriptors.release(self._held)
+                self._held = None
 
     async def _reopen(self, *, since: int | None = None, damaged: bool = False) -> None:
         """Close what is open and open the file that is there now, mending it first when it is damaged.
@@ -228,6 +233,9 @@ class Database:
                     logger.warning("the store %s was exchanged or removed while open; opening it anew", self.path)
                     files.set_log_aside(self.path, self._log_identity)
                 await anyio.to_thread.run_sync(self._prepare_file, damaged)
+                self._held = files.identity(self.path)
+                if self._held is not None:
+                    descriptors.hold(self._held)
                 self._writer = await self._connect()
                 self._reader = await self._connect()
                 self._glancing = await anyio.to_thread.run_sync(self._open_glancing)

@@ -11,6 +11,8 @@ from typing import Final
 
 from mcp_memory_server.errors import ConfigurationError, StoreUnavailable, echo
 
+from .descriptors import read_at, reading
+
 URL_PREFIX: Final = "sqlite:///"
 APPLICATION_ID: Final = 0x4D4D5331
 """Written into the header by the first migration: "MMS1"."""
@@ -77,8 +79,8 @@ def refuse_foreign(path: Path) -> None:
     """
     if not path.is_file():  # a pipe would be waited for
         raise StoreUnavailable(f"{path} is no regular file. It was left untouched: name another file.")
-    with path.open("rb") as file:
-        header = file.read(100)
+    with reading(path) as descriptor:
+        header = read_at(descriptor, 0, 100)
     if not header:
         return
     if not header.startswith(_MAGIC):
@@ -98,8 +100,8 @@ def is_truncated(path: Path) -> bool:
 
     The header may lag behind the log, but never ahead of the file.
     """
-    with path.open("rb") as file:
-        header = file.read(100)
+    with reading(path) as descriptor:
+        header = read_at(descriptor, 0, 100)
     if len(header) < 100:
         return len(header) > 0
     page_size, change_counter, pages, valid_for = struct.unpack_from(">16xH6xII60xI", header)

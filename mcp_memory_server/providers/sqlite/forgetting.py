@@ -10,7 +10,6 @@ the file with VACUUM.
 from __future__ import annotations
 
 import json
-import mmap
 import sqlite3
 import struct
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from typing import Final, cast
 
 from mcp_memory_server.providers.base import ForgetRequest
 
-from . import entities, files, surfacing
+from . import descriptors, entities, files, surfacing
 from .names import is_storable
 from .writing import ScopeGeneration, advance, announce, drop_signature
 
@@ -37,6 +36,8 @@ _SAID_IN_DETAILS: Final = frozenset({"tags", "subject", "predicate", "object", "
 """The fields of a record in `details` that hold what somebody said; the others hold ids, times and names."""
 _LEAST_CHARS: Final = 4
 """A key or a tag shorter than this stands in many a gap by chance, and would have the file rebuilt again and again."""
+_CHUNK_BYTES: Final = 1 << 20
+"""How much of the file is looked at at once: a multiple of every page size."""
 _TREE_PAGES = {2: 12, 5: 12, 10: 8, 13: 8}
 """Size of the header of each kind of b-tree page: interior index, interior table, leaf index, leaf table."""
 
@@ -156,17 +157,25 @@ def remnants(path: Path, texts: Sequence[str]) -> set[str]:
     """
     pieces = {piece.encode(): piece for text in texts for piece in _pieces(text)}
     found: set[str] = set()
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        (raw_size,) = struct.unpack_from(">H", data, 16)
+    with descriptors.reading(path) as file:
+        (raw_size,) = struct.unpack_from(">H", descriptors.read_at(file, 0, 100), 16)
         page_size = 65536 if raw_size == 1 else raw_size
-        for start in range(0, len(data) - page_size + 1, page_size):
-            header = start + (100 if start == 0 else 0)
-            kind, cells, content = struct.unpack_from(">BxxHH", data, header)
-            if kind in _TREE_PAGES:
-                gap = data[header + _TREE_PAGES[kind] + 2 * cells : start + (content or 65536)]
+        start = 0
+        while data := descriptors.read_at(file, start, _CHUNK_BYTES):
+            for gap in _gaps(data, page_size, is_first=start == 0):
                 if gap.count(0) < len(gap):
                     found.update(piece for needle, piece in pieces.items() if needle in gap)
+            start += len(data)
     return found
+
+
+def _gaps(pages: bytes, page_size: int, *, is_first: bool) -> Iterator[bytes]:
+    """The unallocated gap of each b-tree page. The file's first page has its header behind that of the file."""
+    for page in range(0, len(pages) - page_size + 1, page_size):
+        header = page + (100 if is_first and page == 0 else 0)
+        kind, cells, content = struct.unpack_from(">BxxHH", pages, header)
+        if kind in _TREE_PAGES:
+            yield pages[header + _TREE_PAGES[kind] + 2 * cells : page + (content or 65536)]
 
 
 def _pieces(text: str) -> list[str]:
