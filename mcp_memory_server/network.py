@@ -74,6 +74,9 @@ class NetworkSettings(BaseSettings):
     requests_per_minute: Annotated[int, NUMBER] = Field(
         default=1200, ge=0, le=1_000_000, description="a whole number up to 1000000, 0 for no limit"
     )
+    sessions: Annotated[Literal["auto", "kept", "none"], BeforeValidator(lower)] = Field(
+        default="auto", description="auto, kept or none"
+    )
     max_sessions: Annotated[int, NUMBER] = Field(
         default=1000, ge=1, le=100_000, description="a whole number from 1 to 100000"
     )

@@ -74,6 +74,16 @@ def is_missing(settings: Settings) -> bool:
     return path is not None and not path.exists()
 
 
+def keeps_sessions(settings: Settings) -> bool:
+    """Whether older clients get sessions: unless settings say so, not where servers of several machines share a store.
+
+    Behind a proxy that sends each request to any of them, a session would be unknown to all but one.
+    """
+    if settings.sessions == "auto":
+        return not settings.url.startswith(_POSTGRES)
+    return settings.sessions == "kept"
+
+
 def are_one_store(one: Settings, other: Settings) -> bool:
     """Whether two URLs mean one store, however they are spelled, whoever connects and by whatever way."""
     paths = _path_of(one), _path_of(other)

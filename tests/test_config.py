@@ -63,7 +63,7 @@ def test_every_setting_can_come_from_the_environment(
     (tmp_path / "7").write_text("memory://")  # for the settings that name a file with a URL
     values = {"url": "memory://", "synchronous": "normal", "log_level": "debug", "max_sensitivity": "SECRET"}
     values |= {"quarantine": "tool", "transport": "sse", "log_format": "JSON", "public_url": "https://memory.test/mcp"}
-    values |= {"insecure": "true", "roles_required": "true", "max_body_bytes": "7000"}
+    values |= {"insecure": "true", "roles_required": "true", "max_body_bytes": "7000", "sessions": "None"}
     monkeypatch.setenv(f"MCP_MEMORY_{name.upper()}", values.get(name, "7"))
     settings = load_settings()
     assert settings.origin(name) == f"MCP_MEMORY_{name.upper()}"
@@ -76,6 +76,7 @@ def test_every_setting_can_come_from_the_environment(
         "('tool',)",
         "('sse',)",
         "json",
+        "none",
         "https://memory.test/mcp",
         "True",
         "7000",

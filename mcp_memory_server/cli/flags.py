@@ -66,6 +66,7 @@ _NETWORK: Final = (
     ("max_body_bytes", "N", "Bytes of a request at most; default: 1048576."),
     ("request_timeout_s", "SECONDS", "How long a request may take; default: 30."),
     ("requests_per_minute", "N", "How many a caller may send, 0 for any number; default: 1200."),
+    ("sessions", "auto|kept|none", "Sessions of older clients; default: kept, unless the store is a Postgres."),
     ("max_sessions", "N", "Sessions at once; default: 1000."),
     ("log_format", "FORMAT", "text (default) or json."),
 )

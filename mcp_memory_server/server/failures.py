@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 ERROR_CODE_META = "mcp-memory/error"
-"""Key of the error's stable code in a failed tool result's `_meta`."""
+"""Key of the error's stable code in a failed tool result's `_meta`, and in the data of a JSON-RPC error of ours."""
 
 _CALLERS_FAULT = (InvalidInput, NotFound, Refused)
 
@@ -49,17 +49,17 @@ async def as_answer(name: str, uri: str | None, call: Callable[[], Awaitable[T]]
     Raises:
         MCPError: always in place of another exception.
     """
-    data = None if uri is None else {"uri": uri}
+    data = {} if uri is None else {"uri": uri}
     try:
         return await call()
     except MCPError:
         raise
     except MemoryServerError as error:
         code = types.INVALID_PARAMS if isinstance(error, _CALLERS_FAULT) else types.INTERNAL_ERROR
-        raise MCPError(code, str(error), data) from error
+        raise MCPError(code, str(error), data | {ERROR_CODE_META: error.code}) from error
     except Exception as error:
         log_crash(name, error)
-        raise MCPError(types.INTERNAL_ERROR, f"{name} failed inside the server. See its log.", data) from error
+        raise MCPError(types.INTERNAL_ERROR, f"{name} failed inside the server. See its log.", data or None) from error
 
 
 def log_crash(name: str, error: BaseException) -> None:

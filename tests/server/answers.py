@@ -52,5 +52,5 @@ async def not_readable(client: Client, uri: str) -> MCPError:
     """The error of a resource that cannot be read."""
     with pytest.raises(MCPError) as error:
         await client.read_resource(uri)
-    assert error.value.error.data == {"uri": uri}
+    assert error.value.error.data["uri"] == uri
     return error.value

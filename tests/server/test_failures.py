@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_memory_server.errors import StoreBusy
 from mcp_memory_server.providers import open_provider
+from mcp_memory_server.server.failures import ERROR_CODE_META
 from mcp_memory_server.service import MemoryService
 from tests.people import ANN
 from tests.watched_provider import WatchedProvider
@@ -73,8 +74,9 @@ async def test_a_store_that_is_busy_says_to_try_again(connect: Connect) -> None:
     provider = await _crashing_store(StoreBusy(5))
     async with connect(MemoryService(provider)) as client:
         assert "waited 5 s and wrote nothing. Try again." in await refused(client, "remember", key="k", fact="f")
-        with pytest.raises(MCPError, match="Try again"):
+        with pytest.raises(MCPError, match="Try again") as error:
             await client.read_resource("memory://block")
+        assert error.value.error.data == {"uri": "memory://block", ERROR_CODE_META: "store_busy"}
 
 
 async def test_a_session_outlives_a_crash(connect: Connect) -> None:

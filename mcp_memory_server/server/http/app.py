@@ -37,6 +37,7 @@ from . import health
 from .access_log import AccessLog
 from .health import Health
 from .limits import EndsWithItsToken, KnownHostsOnly, RateLimit, TimeToAnswer
+from .sessionless import Sessionless
 from .sse import MESSAGES_PATH, SSE_PATH, SseConnections
 
 MCP_PATH: Final = "/mcp"
@@ -56,6 +57,7 @@ class Served:
     health: Health
     settings: NetworkSettings
     authentication: Authentication | None = None
+    keeps_sessions: bool = True
 
     async def measure(self) -> None:
         """Tell how large the store is, where somebody takes the figures."""
@@ -72,11 +74,13 @@ def build_app(served: Served) -> ASGIApp:
     if "streamable-http" in settings.transport:
         manager = StreamableHTTPSessionManager(
             served.server,
+            stateless=not served.keeps_sessions,
             security_settings=security,
             max_request_body_size=settings.max_body_bytes,
             max_sessions=settings.max_sessions,
         )
-        routes.append(Route(MCP_PATH, guard(StreamableHTTPASGIApp(manager))))
+        endpoint = StreamableHTTPASGIApp(manager)
+        routes.append(Route(MCP_PATH, guard(endpoint if served.keeps_sessions else Sessionless(endpoint))))
     if "sse" in settings.transport:
         connections = SseConnections(served.server, security, settings.max_body_bytes, settings.max_sessions)
         routes.append(Route(SSE_PATH, guard(connections.connect), methods=["GET"]))

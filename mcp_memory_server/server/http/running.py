@@ -17,7 +17,7 @@ import uvicorn
 
 from mcp_memory_server.config import Settings
 from mcp_memory_server.errors import ConfigurationError
-from mcp_memory_server.opening import open_service
+from mcp_memory_server.opening import keeps_sessions, open_service
 from mcp_memory_server.server import build_server
 from mcp_memory_server.server.auth import Authentication, open_authentication, token_actor
 from mcp_memory_server.server.identity import fixed_actor
@@ -28,6 +28,7 @@ from mcp_memory_server.service import MemoryService
 
 from .app import MCP_PATH, Served, build_app
 from .health import Health
+from .sessionless import WithoutSubscriptions
 from .sse import SSE_PATH
 
 logger = logging.getLogger(__name__)
@@ -104,8 +105,11 @@ class WebServer:
             state_keys=state_keys,
         )
         server.middleware.append(TimeLimit(settings.request_timeout_s))
+        server.middleware.append(WithoutSubscriptions())
         health = Health(service, is_stopping=lambda: self.is_stopping)
-        app = build_app(Served(server, service.provider, self._watch, health, settings, authentication))
+        app = build_app(
+            Served(server, service.provider, self._watch, health, settings, authentication, keeps_sessions(settings))
+        )
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 app,
