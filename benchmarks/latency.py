@@ -2,8 +2,8 @@
 
     python benchmarks/latency.py [--sizes 10000,100000,1000000] [--calls 200] [--stores FOLDER]
 
-For each store size a real server process is attached to. The call that does nothing names an unknown tool: it takes
-the same way through the transport and the SDK and is answered at once. Callers hold 200 and 2,400 facts; the rest of
+For each store size a real server process is attached to. The call that does nothing is that of a tool which takes the
+whole way of a call and reads no memory (no_op.py). Callers hold 200 and 2,400 facts; the rest of
 the store is other people's. Cold is the first question of a fresh process. Beside the time that the client waited
 stands the processor time of the server, which other work on the machine moves less.
 
@@ -34,6 +34,7 @@ from mcp_memory_server.providers.sqlite import open_sqlite
 # The most that a call may take, as a multiple of the call that does nothing.
 LIMITS: Final = {("small", "warm recall"): 2, ("large", "warm recall"): 6, ("small", "cold recall"): 25}
 GROWTH_LIMIT: Final = 1.3
+SERVER: Final = str(Path(__file__).with_name("no_op.py"))
 WRITE_LIMIT: Final = 2
 
 
@@ -64,7 +65,7 @@ class Times:
 
 def measure(url: str, actor: str, calls: int) -> dict[str, Times]:
     """Calls of one caller, each kind in turn, so that a busy moment hits all of them."""
-    command = ["-m", "mcp_memory_server", "--url", url, "--actor", actor, "--log-level", "ERROR"]
+    command = [SERVER, "--url", url, "--actor", actor, "--log-level", "ERROR", "--toolsets", "nothing"]
     kinds = {kind: Times() for kind in ("nothing", "warm recall", "list", "cold recall", "remember", "recall after it")}
     for _ in range(5):
         with attached(command) as client:
