@@ -1,33 +1,39 @@
 """What search keeps in memory of a scope is let go of at the next search after a write, of whichever process."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from mcp_memory_server.derived import Derived
-from mcp_memory_server.providers.base import ForgetRequest, SearchRequest, WriteRequest
-from mcp_memory_server.providers.sqlite import SqliteProvider, open_sqlite
+from mcp_memory_server.providers.base import ForgetRequest, PinRequest, SearchRequest, WriteRequest
+from mcp_memory_server.providers.contract.store import EveryGroup, opened
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord
 
+from .matrix import STORES
+
 AT = "2026-03-01T09:00:00.000Z"
+SHARED: Final = ("sqlite", "postgresql")
+"""Stores that several processes may have open."""
 
-Change = Callable[[SqliteProvider, MemoryRecord], Awaitable[object]]
+Change = Callable[[EveryGroup, MemoryRecord], Awaitable[object]]
 
 
-async def write(provider: SqliteProvider, key: str, text: str) -> MemoryRecord:
-    request = WriteRequest("actor:ann", key, text, MemoryOrigin(author="agent"), AT)
+async def write(provider: EveryGroup, key: str, text: str, scope: str = "actor:ann") -> MemoryRecord:
+    request = WriteRequest(scope, key, text, MemoryOrigin(author="agent"), AT)
     return (await provider.write(request)).record
 
 
-async def replace(provider: SqliteProvider, record: MemoryRecord) -> object:
+async def replace(provider: EveryGroup, record: MemoryRecord) -> object:
     return await write(provider, record.key, "Anna gave up tea")
 
 
-async def forget(provider: SqliteProvider, record: MemoryRecord) -> object:
+async def forget(provider: EveryGroup, record: MemoryRecord) -> object:
     return await provider.forget(ForgetRequest(record.scope, record.id, by="ann", at=AT))
 
 
@@ -35,17 +41,20 @@ def line(record: MemoryRecord) -> str:
     return f"- {record.text}"
 
 
-async def found(provider: SqliteProvider) -> dict[str, MemoryRecord]:
-    hits = await provider.search(SearchRequest(("actor:ann", "global"), "Who drinks tea?", 10, AT))
+async def found(provider: EveryGroup, scopes: Sequence[str] = ("actor:ann", "global")) -> dict[str, MemoryRecord]:
+    hits = await provider.search(SearchRequest(tuple(scopes), "Who drinks tea?", 10, AT))
     return {hit.record.key: hit.record for hit in hits}
 
 
+@pytest.mark.parametrize("scheme", SHARED)
 @pytest.mark.parametrize("change", [replace, forget])
 @pytest.mark.parametrize("by_another_process", [False, True])
-async def test_what_was_made_of_a_record_goes_with_it(tmp_path: Path, change: Change, by_another_process: bool) -> None:
-    url = f"sqlite:///{tmp_path / 'memory.db'}"
+async def test_what_was_made_of_a_record_goes_with_it(
+    tmp_path: Path, scheme: str, change: Change, by_another_process: bool
+) -> None:
+    store = STORES[scheme](tmp_path)
     made = Derived[MemoryRecord, str](line)
-    async with open_sqlite(url) as provider, open_sqlite(url) as other:
+    async with opened(store) as provider, opened(store) as other:
         drink, _ = await write(provider, "drink", "Anna drinks tea"), await write(provider, "guest", "Ben drinks tea")
         for record in (await found(provider)).values():
             made(record)
@@ -55,35 +64,84 @@ async def test_what_was_made_of_a_record_goes_with_it(tmp_path: Path, change: Ch
         assert (before, len(made)) == (2, 1)
 
 
-async def test_the_same_records_are_answered_with_while_nothing_is_written(tmp_path: Path) -> None:
-    async with open_sqlite(f"sqlite:///{tmp_path / 'memory.db'}") as provider:
+@pytest.mark.parametrize("scheme", SHARED)
+async def test_the_same_records_are_answered_with_while_nothing_is_written(tmp_path: Path, scheme: str) -> None:
+    async with opened(STORES[scheme](tmp_path)) as provider:
         await write(provider, "drink", "Anna drinks tea")
         first = (await found(provider))["drink"]
         assert (await found(provider))["drink"] is first
 
 
-async def test_searches_at_once_see_every_write_that_was_answered_before(tmp_path: Path) -> None:
-    """Small scopes are ranked in the event loop, large ones in the store's thread: both from one cache, up to date."""
-    url = f"sqlite:///{tmp_path / 'memory.db'}"
+@pytest.mark.parametrize("scheme", SHARED)
+async def test_searches_at_once_see_every_write_that_was_answered_before(tmp_path: Path, scheme: str) -> None:
+    """Small scopes are ranked in the event loop, large ones in a thread: both from one cache, up to date."""
+    store = STORES[scheme](tmp_path)
     missed: list[str] = []
 
-    async def write_and_look(writer: SqliteProvider, reader: SqliteProvider, name: str) -> None:
+    async def write_and_look(writer: EveryGroup, reader: EveryGroup, name: str) -> None:
         for number in range(20):
             text = f"{name} drinks tea, for the {number}th time"
             await write(writer, name, text)
             if (await found(reader))[name].text != text:
                 missed.append(text)
 
-    async with open_sqlite(url) as provider, open_sqlite(url) as other, anyio.create_task_group() as tasks:
+    async with opened(store) as provider, opened(store) as other, anyio.create_task_group() as tasks:
         tasks.start_soon(write_and_look, provider, provider, "Anna")
         tasks.start_soon(write_and_look, provider, other, "Ben")
         tasks.start_soon(write_and_look, other, provider, "Carla")
     assert missed == []
 
 
+@pytest.mark.parametrize("scheme", SHARED)
+async def test_whoever_searches_while_others_write_is_given_whole_answers(tmp_path: Path, scheme: str) -> None:
+    """Of every key the version that was written before the question, or a later one."""
+    store = STORES[scheme](tmp_path)
+    names = [f"guest {number}" for number in range(8)]
+    written = dict.fromkeys(names, 0)
+    wrong: list[str] = []
+    writers = 2
+
+    async def replace_all(writer: EveryGroup, own: Sequence[str]) -> None:
+        nonlocal writers
+        for number in range(1, 16):
+            for name in own:
+                await write(writer, name, f"{name} drinks tea, for the {number}th time")
+                written[name] = number
+        writers -= 1
+
+    async def look(reader: EveryGroup) -> None:
+        while writers:
+            least = dict(written)
+            records = await found(reader)
+            wrong.extend(name for name in names if records[name].version <= least[name])
+            await anyio.lowlevel.checkpoint()
+
+    async with opened(store) as provider, opened(store) as other:
+        for name in names:
+            await write(provider, name, f"{name} drinks tea")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(replace_all, provider, names[:4])
+            tasks.start_soon(replace_all, other, names[4:])
+            for reader in (provider, provider, other):
+                tasks.start_soon(look, reader)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("scheme", SHARED)
+async def test_a_pin_of_another_process_brings_its_record_along_at_once(tmp_path: Path, scheme: str) -> None:
+    store = STORES[scheme](tmp_path)
+    async with opened(store) as provider, opened(store) as other:
+        await write(provider, "drink", "Anna drinks tea")
+        office = await write(provider, "office", "Room 12", "global")
+        for pinned in (True, False):
+            await found(provider)
+            await other.pin(PinRequest("global", office.id, pinned, AT))
+            assert ("office" in await found(provider)) == pinned
+
+
 async def test_a_search_waits_for_nobody_who_holds_the_write_lock(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    async with open_sqlite(f"sqlite:///{path}") as provider:
+    async with opened(STORES["sqlite"](tmp_path)) as provider:
         await write(provider, "drink", "Anna drinks tea")
         await found(provider)
         with closing(sqlite3.connect(path, isolation_level=None)) as holder:
