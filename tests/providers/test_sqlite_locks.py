@@ -1,4 +1,4 @@
-"""SQLite's locks stay while this process looks at the store's file beside it: what is acknowledged after that counts."""
+"""SQLite's locks stay while this process looks at the store's file beside it: what is acknowledged then counts."""
 
 import os
 import sqlite3
