@@ -1,9 +1,9 @@
 # One process, one volume, no root. Build it from a clone: docker build -t mcp-memory .
 FROM python:3.13-slim AS build
 WORKDIR /source
-COPY requirements/demo.txt requirements/
-# What the server needs, in the versions that were tested, and the build tool.
-RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements/demo.txt
+COPY requirements/image.txt requirements/
+# What the server needs, on SQLite or Postgres, in the versions that were tested, and the build tool.
+RUN python -m venv /opt/venv && /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements/image.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY mcp_memory_server mcp_memory_server
 RUN /opt/venv/bin/pip install --no-cache-dir --no-deps --no-build-isolation .

@@ -71,6 +71,7 @@ lock:
 	$(LOCK) --group dev --all-extras -o requirements/dev.txt
 	$(LOCK) --group dev --all-extras --resolution lowest-direct -o requirements/lowest.txt
 	$(LOCK) --group build --extra demo -o requirements/demo.txt
+	$(LOCK) --group build --extra postgres -o requirements/image.txt
 
 clean:
 	rm -rf $(VENV) $(DEMO) dist build .pytest_cache .ruff_cache .hypothesis .coverage .coverage.*
