@@ -125,7 +125,7 @@ def _lines(copied: Copied, source: Settings, target: Settings) -> Iterator[str]:
     yield f"From {source.shown_url} to {target.shown_url}: {held}."
     yield f"New or changed at the target: {copied.restored}. Erased there, as at the source: {copied.forgotten}."
     if copied.pending:
-        yield f"Of {copied.pending} of those bytes wait to be erased: run doctor on the target."
+        yield f"The bytes of {copied.pending} of those wait to be erased: run doctor on the target."
     yield from _beside(copied)
     yield from _left(copied)
     if copied.same:
