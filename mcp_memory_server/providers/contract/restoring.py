@@ -124,6 +124,18 @@ async def an_id_and_a_key_that_are_held_by_two_records_replace_both(store: Store
         assert (await listed(provider)).records == (taken,)
 
 
+@check(Group.WRITE, Group.RESTORE, Group.HISTORY)
+async def a_version_is_as_high_as_any_that_json_can_say(store: Store) -> None:
+    highest = 2**53 - 1
+    versions = tuple(raw_record("id-1", "office", f"answer {n}", at=n, version=highest - 2 + n) for n in range(2))
+    async with opened(store) as provider:
+        assert await provider.restore(_restoring(versions)) == 1
+        replaced = await remember(provider, "office", "Porto", at=2)
+        assert replaced.version == highest
+        history = await provider.history(HistoryRequest((ANN,), "id-1"))
+        assert [version.version for version in history] == [highest - 2, highest - 1, highest]
+
+
 @check(Group.WRITE, Group.RESTORE)
 async def writing_goes_on_from_the_restored_version(store: Store) -> None:
     async with opened(store) as provider:

@@ -119,7 +119,7 @@ WHERE NOT EXISTS (
 """
 _AUDITED: Final = "SELECT scope, id, actor_id, at, reason FROM audit WHERE scope_id = $1 AND id = ANY($2::text[])"
 _LACKING: Final = """
-SELECT given.nth FROM unnest($1::uuid[], $2::text[], $3::integer[], $4::text[])
+SELECT given.nth FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[])
     WITH ORDINALITY AS given (place, id, version, embedder, nth)
 JOIN memory ON memory.scope_id = given.place AND memory.id = given.id AND memory.version = given.version
 JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number

@@ -35,9 +35,9 @@ from .names import is_storable, places_of, stored, stored_names, told
 # delete a row and insert it again.
 _NOTE: Final = """
 WITH version AS (
-    SELECT * FROM unnest($2::text[], $3::integer[]) AS version (record_id, version)
+    SELECT * FROM unnest($2::text[], $3::bigint[]) AS version (record_id, version)
 ), named AS (
-    SELECT * FROM unnest($4::text[], $5::integer[], $6::text[], $7::text[], $8::text[])
+    SELECT * FROM unnest($4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
         AS named (record_id, version, role, folded, spelling)
 ), known AS (
     INSERT INTO entity (scope_id, id, folded) SELECT $1, new.* FROM unnest($9::text[], $10::text[]) AS new (id, folded)

@@ -20,7 +20,7 @@ UNION ALL
 SELECT {COLUMNS}, memory.scope_id FROM memory WHERE scope_id = ANY($1) AND id = ANY($2::text[]) {{here}}
 """
 _ALL: Final = f"{_VERSIONS.format(here='')} ORDER BY id, version"
-_NAMED: Final = _VERSIONS.format(here="AND version = ANY($3::integer[])")
+_NAMED: Final = _VERSIONS.format(here="AND version = ANY($3::bigint[])")
 
 
 async def history(db: Transaction, request: HistoryRequest) -> tuple[MemoryRecord, ...]:

@@ -28,7 +28,7 @@ ORDER BY memory.scope_id, memory.number LIMIT {_BATCH}
 # Vectors stay. The scopes are locked, so their generations stay what they are until the end.
 _SIGN_ANEW: Final = """
 WITH given AS (
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::int[], $4::text[], $5::text[], $6::bigint[], $7::bytea[])
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[])
         AS given (place, number, version, key, thread, time_ms, lexical)
 ), signed AS (
     INSERT INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)

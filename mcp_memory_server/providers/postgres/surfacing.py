@@ -26,7 +26,7 @@ ON CONFLICT (scope_id, id) DO UPDATE SET at = greatest(conversation.at, excluded
 _ADD: Final = """
 INSERT INTO surfaced (scope_id, actor, conversation, record_id, version)
 SELECT memory.scope_id, $2, $3, memory.id, shown.version
-FROM unnest($4::text[], $5::integer[]) AS shown (id, version)
+FROM unnest($4::text[], $5::bigint[]) AS shown (id, version)
 JOIN memory ON memory.id = shown.id WHERE memory.scope_id = $1 FOR KEY SHARE OF memory
 ON CONFLICT (scope_id, actor, conversation, record_id)
 DO UPDATE SET version = greatest(surfaced.version, excluded.version)

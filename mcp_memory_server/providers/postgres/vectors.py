@@ -33,7 +33,7 @@ _COUNT_AT_SCOPES: Final = f"{_COUNT} WHERE scope_id = ANY($2)"
 # The scopes are locked, so their generations stay what they are until the end.
 _PUT: Final = """
 WITH given AS (
-    SELECT * FROM unnest($1::uuid[], $2::text[], $3::int[], $4::bytea[]) AS given (place, id, version, pooled)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[]) AS given (place, id, version, pooled)
 ), embedded AS (
     UPDATE signature SET embedder = $5, pooled = given.pooled, generation = scope.generation + 1
     FROM given

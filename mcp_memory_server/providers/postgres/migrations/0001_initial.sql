@@ -19,7 +19,7 @@ CREATE TABLE memory (
     text        text COLLATE "C" NOT NULL,
     created_at  text COLLATE "C",
     updated_at  text COLLATE "C" NOT NULL,
-    version     integer NOT NULL,
+    version     bigint NOT NULL,
     pinned      smallint NOT NULL,              -- rows.PINNED, rows.ALONG
     status      text COLLATE "C" NOT NULL,
     details     text COLLATE "C" NOT NULL,      -- JSON: the record's other fields, defaults left out
@@ -50,7 +50,7 @@ WHERE begins IS NOT NULL OR valid_to IS NOT NULL OR archived_at IS NOT NULL OR s
 CREATE TABLE history (
     scope_id    uuid NOT NULL,
     id          text COLLATE "C" NOT NULL,
-    version     integer NOT NULL,
+    version     bigint NOT NULL,
     key         text COLLATE "C" NOT NULL,
     text        text COLLATE "C" NOT NULL,
     created_at  text COLLATE "C",
@@ -108,7 +108,7 @@ CREATE TABLE entity (
 CREATE TABLE mention (
     scope_id    uuid NOT NULL,
     record_id   text COLLATE "C" NOT NULL,
-    version     integer NOT NULL,
+    version     bigint NOT NULL,
     role        text COLLATE "C" NOT NULL,      -- subject or object
     entity      text COLLATE "C" NOT NULL,
     spelling    text COLLATE "C" NOT NULL,
@@ -178,7 +178,7 @@ CREATE TABLE surfaced (
     actor       uuid NOT NULL,                  -- names.place_of_actor
     conversation text COLLATE "C" NOT NULL,
     record_id   text COLLATE "C" NOT NULL,
-    version     integer NOT NULL,
+    version     bigint NOT NULL,
     PRIMARY KEY (scope_id, actor, conversation, record_id)
 ) /* by scope */;
 CREATE INDEX surfaced_record ON surfaced (scope_id, record_id);
