@@ -35,21 +35,47 @@ _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _ASK: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 _END_S: Final = 2.0
+_ORIGIN: Final = """
+SELECT pg_postmaster_start_time(), oid FROM pg_database WHERE datname = current_database()
+"""
 
 
 class _NotCommitted(ConnectionError):
     """The connection broke at the commit, and the transaction with it: it may run again."""
 
 
+class Origin:
+    """Which server connections lead to, as each of them is made."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self._seen: object = None
+
+    async def note(self, connection: Any) -> None:
+        seen = tuple(await connection.fetchrow(_ORIGIN))
+        if seen != self._seen:
+            self._seen = seen
+            self.epoch += 1
+
+
 class Database:
     """The database, opened. Use `open_database`."""
 
-    def __init__(self, pool: Any, connect: Callable[[], Awaitable[Any]], limits: Limits) -> None:
+    def __init__(self, pool: Any, connect: Callable[[], Awaitable[Any]], limits: Limits, origin: Origin) -> None:
         self._pool = pool
+        self._origin = origin
         self._connect = connect
         self._free = anyio.Semaphore(limits.pool_size)
         self._closed = False
         self.limits = limits
+
+    @property
+    def epoch(self) -> int:
+        """Rises when a connection is made to a server that was started anew, or another one: it may be a backup's.
+
+        What is held in memory by the state of the store is then good no more.
+        """
+        return self._origin.epoch
 
     async def read(self, places: Iterable[UUID] | None, work: Work[T], *, limit_s: float | None = None) -> T:
         """Run `work` on one snapshot, which never waits for writers.
@@ -275,11 +301,12 @@ async def open_database(url: str, limits: Limits) -> AsyncGenerator[Database]:
         },
     }
     driver: Any = asyncpg
+    origin = Origin()
     with mapped_errors(limits), connecting(url):
         pool: Any = await driver.create_pool(
-            url, min_size=1, max_size=limits.pool_size, reset=_keep_as_it_is, **connection_settings
+            url, min_size=1, max_size=limits.pool_size, init=origin.note, reset=_keep_as_it_is, **connection_settings
         )
-    database = Database(pool, lambda: driver.connect(url, **connection_settings), limits)
+    database = Database(pool, lambda: driver.connect(url, **connection_settings), limits, origin)
     try:
         yield database
     finally:

@@ -79,7 +79,14 @@ class ScopeCache:
         self.language = language
         """Of the texts and questions; None where each one's own is detected."""
         self.scopes = HeldScopes[UUID, str]()
+        self.epoch = 0
         self._is_ready = False
+
+    def follow(self, epoch: int) -> None:
+        """Let go of what was held of another epoch of the database. Told after something was read."""
+        if epoch != self.epoch:
+            self.scopes.clear()
+            self.epoch = epoch
 
     async def get_ready(self) -> None:
         """Load what ranks, numpy and all, aside: the first time that takes long."""
@@ -109,6 +116,7 @@ async def search(database: Database, cache: ScopeCache, request: SearchRequest) 
 class _Found:
     """What a search is about, of one state of the store: its scopes, and of each what is held or what was read."""
 
+    epoch: int
     scopes: Sequence[Scope[UUID]]
     kept: Sequence[Held | News]
     pinned: Sequence[MemoryRecord]
@@ -118,12 +126,19 @@ class _Found:
 async def _found(database: Database, cache: ScopeCache, request: SearchRequest, places: Mapping[UUID, str]) -> _Found:
     if not (request.filter.is_historic or request.filter.is_narrow):
         rows = await database.glance(_GLANCE, list(places))
+        cache.follow(database.epoch)
         if rows:  # no scope at all may also mean that an engine has not passed the setting on
             scopes = _scopes(places, rows)
             held, pinned = cache.scopes.up_to_date(scopes, _embedder(request)), cache.scopes.pinned(scopes)
             if held is not None and pinned is not None:
-                return _Found(scopes, held, pinned)
-    return await database.read(places, lambda db: _read(db, cache, request, places))
+                return _Found(cache.epoch, scopes, held, pinned)
+
+    async def read(db: Transaction) -> _Found:
+        scopes = _scopes(places, await db.rows(_SCOPES, list(places)))
+        cache.follow(database.epoch)
+        return await _read(db, cache, request, scopes)
+
+    return await database.read(places, read)
 
 
 def _scopes(places: Mapping[UUID, str], rows: Iterable[Sequence[Any]]) -> list[Scope[UUID]]:
@@ -139,18 +154,17 @@ def _embedder(request: SearchRequest) -> str | None:
     return stored(request.embedded.embedder)
 
 
-async def _read(db: Transaction, cache: ScopeCache, request: SearchRequest, places: Mapping[UUID, str]) -> _Found:
-    embedder = _embedder(request)
-    scopes = _scopes(places, await db.rows(_SCOPES, list(places)))
+async def _read(db: Transaction, cache: ScopeCache, request: SearchRequest, scopes: Sequence[Scope[UUID]]) -> _Found:
+    embedder, epoch = _embedder(request), cache.epoch
     held = [cache.scopes.get(scope, embedder) for scope in scopes]
     kept = await read_news(db, scopes, held, embedder)
     if request.filter.is_historic or request.filter.is_narrow:
-        return _Found(scopes, kept, (), await _narrowing(db, scopes, request))
+        return _Found(epoch, scopes, kept, (), await _narrowing(db, scopes, request))
     pinned = cache.scopes.pinned(scopes)
     if pinned is None:
         tokens = {scope.id: scope.token for scope in scopes}
         pinned = cache.scopes.keep_pinned(scopes, await pinned_rows(db, tokens, Narrowed()))
-    return _Found(scopes, kept, pinned)
+    return _Found(epoch, scopes, kept, pinned)
 
 
 async def _narrowing(db: Transaction, scopes: Sequence[Scope[UUID]], request: SearchRequest) -> Narrowing:
@@ -188,9 +202,12 @@ class _Search:
         """Raises `_ReplacedMeanwhile`."""
         ranking = self._ranking() if self._is_soon_ranked() else await anyio.to_thread.run_sync(self._ranking)
         scopes = self.cache.scopes
-        for scope, held in zip(self.about.scopes, ranking.held, strict=True):
-            scopes.keep(scope, _embedder(self.request), held)
-        scopes.shrink()
+        if self.about.epoch == self.cache.epoch:
+            for scope, held in zip(self.about.scopes, ranking.held, strict=True):
+                newest = scopes.get(scope, _embedder(self.request))
+                if newest is None or newest.generation <= held.generation:
+                    scopes.keep(scope, _embedder(self.request), held)
+            scopes.shrink()
         missing = ranking.among.missing(ranking.held, ranking.found)
         if missing:
             for place, number, record in await self._records(ranking.held, missing):
