@@ -15,7 +15,8 @@ from mcp_memory_server.records import MemoryRecord, normal_text
 from .episodes import normal_episode
 from .form import PLAIN, Form
 from .insights import normal_insight
-from .rules import MAX_RULE_CHARS, normal_rule, rule_words
+from .rules import MAX_RULE_CHARS, normal_rule, rule_text, rule_words
+from .triples import names_of, normal_name
 from .working import MAX_CHAR_LIMIT, normal_working, working_text
 
 __all__ = ["PLAIN", "Form", "normal_kind", "words_of"]
@@ -24,11 +25,11 @@ _PART_OF: Final = {"rule": "procedural", "episode": "episodic", "working": "work
 
 
 def words_of(record: MemoryRecord) -> dict[str, tuple[str, ...]]:
-    """What the parts of a record's kind say, by the name of the part: its text may say something else.
+    """What a record says beside its key, text and tags, by the name of the part: its text may say something else.
 
     Each part, and all of them in one line: what is split over steps or lines is read together all the same.
     """
-    said: dict[str, tuple[str, ...]] = {}
+    said: dict[str, tuple[str, ...]] = {name: (given,) for name, given in names_of(record).items()}
     if record.rule is not None:
         said["rule"] = rule_words(record.rule)
     if record.working is not None:
@@ -38,6 +39,9 @@ def words_of(record: MemoryRecord) -> dict[str, tuple[str, ...]]:
 
 def normal_kind(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
     """A record from elsewhere with what its kind adds, and its text, as a write would have stored them.
+
+    The text of a rule or a working block follows from its parts, whatever it was given: people review the text, and
+    models are shown the parts.
 
     Raises:
         InvalidInput: a part of another kind, or one that breaks a limit.
@@ -50,14 +54,17 @@ def normal_kind(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
     if wrong:
         raise InvalidInput(*wrong)
     parts: dict[str, object] = {}
-    max_chars = max_fact_chars
+    text, max_chars = record.text, max_fact_chars
     if record.rule is not None:
-        parts["rule"], max_chars = normal_rule(record.rule, max_fact_chars), MAX_RULE_CHARS
+        parts["rule"] = rule = normal_rule(record.rule, max_fact_chars)
+        text, max_chars = rule_text(rule), MAX_RULE_CHARS
     if record.working is not None:
-        parts["working"], max_chars = normal_working(record.working), MAX_CHAR_LIMIT
+        parts["working"] = working = normal_working(record.working)
+        text, max_chars = working_text(working), MAX_CHAR_LIMIT
     if record.episode is not None:
         parts["episode"] = normal_episode(record.episode.started_at, record.episode.ended_at)
     if record.insight is not None:
         cites = normal_insight(record.insight.cites).cites
         parts["insight"] = record.insight.model_copy(update={"cites": cites})
-    return record.model_copy(update={**parts, "text": normal_text(record.text, max(max_chars, max_fact_chars), "text")})
+    parts |= {name: normal_name(name, given) for name, given in names_of(record).items()}
+    return record.model_copy(update={**parts, "text": normal_text(text, max(max_chars, max_fact_chars), "text")})

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mcp_memory_server.identity import RequestContext
-from mcp_memory_server.kinds import words_of
+from mcp_memory_server.kinds.insights import FIRST_SALIENCE
 from mcp_memory_server.policy import Claim, standing
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, ListRequest, can_browse
 from mcp_memory_server.records import MemoryRecord
 
 from .operate import take_in
-from .trust import refuse_credentials, suspicion_of
+from .trust import refuse_credentials, said_in, suspicion_of
 from .wiring import Wiring
 
 Versions = tuple[MemoryRecord, ...]
+
+_UNTRIED: Final = {"success_count": 0, "failure_count": 0, "succeeded_in": ()}
+"""A rule that nobody here has followed yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ def check_importable(record: MemoryRecord) -> None:
     Raises:
         CredentialRefused
     """
-    refuse_credentials({"key": record.key, "text": record.text, "tags": record.tags, **words_of(record)})
+    refuse_credentials(said_in(record))
 
 
 async def take_in_foreign(
@@ -45,9 +49,10 @@ async def take_in_foreign(
 ) -> TakenIn:
     """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
 
-    Each keeps its times and history, but is a note of provenance `imported` on behalf of whoever imports it, pins
-    nothing, takes no other fact's place and, unless the operator's policy says otherwise, waits for review. One whose
-    id is taken here gets another; what is held here or waits already is left out.
+    Each keeps its times and history, but is a note of provenance `imported` on behalf of whoever imports it, pins and
+    locks nothing, takes no other fact's place, has neither trials nor votes to its credit and, unless the operator's
+    policy says otherwise, waits for review. One whose id is taken here gets another; what is held here or waits
+    already is left out.
 
     Raises:
         Refused, InvalidInput, NotSupported: see `operate.take_in`; nothing was taken in.
@@ -57,7 +62,7 @@ async def take_in_foreign(
     said = {_said(record) for record in known}
     new: list[Versions] = []
     for versions in records:
-        stamped = tuple(_stamped(wiring, context, version, versions[-1]) for version in versions)
+        stamped = _stamped(wiring, context, versions)
         if _said(stamped[-1]) in said:
             continue
         if stamped[-1].id in taken:
@@ -68,10 +73,18 @@ async def take_in_foreign(
     return TakenIn(changed, sum(versions[-1].status == "quarantined" for versions in new))
 
 
-def _stamped(wiring: Wiring, context: RequestContext, version: MemoryRecord, current: MemoryRecord) -> MemoryRecord:
-    """A version as the server has it, whatever the file claims. Old ones stand and fall with the current one."""
-    said = {"key": current.key, "fact": current.text, "tags": current.tags, **words_of(current)}
-    suspicion = suspicion_of(said)
+def _stamped(wiring: Wiring, context: RequestContext, versions: Versions) -> Versions:
+    """A record as the server has it, whatever the file claims. Its versions stand and fall together.
+
+    Whoever approves it sees the current one, so what any of them says counts for all.
+    """
+    suspicion = next(filter(None, (suspicion_of(said_in(version)) for version in versions)), None)
+    return tuple(_stamped_version(wiring, context, version, suspicion) for version in versions)
+
+
+def _stamped_version(
+    wiring: Wiring, context: RequestContext, version: MemoryRecord, suspicion: str | None
+) -> MemoryRecord:
     verdict = standing(Claim("agent", "imported", suspicion, sensitivity=version.sensitivity), wiring.quarantine)
     return version.model_copy(
         update={
@@ -82,6 +95,9 @@ def _stamped(wiring: Wiring, context: RequestContext, version: MemoryRecord, cur
             "pinned": False,
             "supersedes": None,
             "superseded_by": None,
+            "rule": version.rule and version.rule.model_copy(update=_UNTRIED),
+            "insight": version.insight and version.insight.model_copy(update={"salience": FIRST_SALIENCE}),
+            "working": version.working and version.working.model_copy(update={"read_only": False}),
         }
     )
 

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from mcp_memory_server.errors import InvalidInput, NotFound, Problem
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.kinds.form import Form
+from mcp_memory_server.kinds.triples import TRIPLE, normal_name
 from mcp_memory_server.policy import write_verdict
 from mcp_memory_server.providers.base import (
     Entity,
@@ -22,14 +23,12 @@ from mcp_memory_server.providers.base import (
     UnmergeRequest,
 )
 from mcp_memory_server.providers.entity_names import fold_name
-from mcp_memory_server.records import MAX_KEY_CHARS, Author, MemoryRecord, Sensitivity, normal_text
+from mcp_memory_server.records import MAX_KEY_CHARS, Author, MemoryRecord, Sensitivity
 
 from .entities import MOST_MENTIONS, KnownEntity, entity_provider, known_entities, names, records_naming, spellings
 from .remember import Remembered, RememberRequest, Where, own_scope, problems_of, remember
 from .trust import refuse_credentials
 from .wiring import Wiring
-
-MAX_NAME_CHARS: Final = 100
 
 _NOT_IN_KEYS: Final = re.compile(r"[\[\]:]")
 _DIGEST_CHARS: Final = 8
@@ -125,10 +124,10 @@ class Knowledge:
         return await remember(self.wiring, context, request)
 
     def _normalised(self, relation: Relation) -> tuple[str, str, str]:
-        refuse_credentials({name: getattr(relation, name) for name in ("subject", "predicate", "object")})
+        refuse_credentials({name: getattr(relation, name) for name in TRIPLE})
         parts: list[str] = []
         problems: list[Problem] = []
-        for argument in ("subject", "predicate", "object"):
+        for argument in TRIPLE:
             try:
                 parts.append(_name(argument, getattr(relation, argument)))
             except InvalidInput as error:
@@ -253,7 +252,7 @@ class Knowledge:
 
 
 def _name(argument: str, given: str) -> str:
-    name = re.sub(r"\s+", " ", normal_text(given, MAX_NAME_CHARS, argument))
+    name = normal_name(argument, given)
     if not fold_name(name):
         raise InvalidInput.of(argument, "holds nothing that could be a name")
     return name

@@ -51,6 +51,6 @@ class Pending:
         shown = self.shown_to_people()
         if self.suspicion is None:
             return shown
-        for name in ("key", "text", "tags"):
+        for name in ("key", "text", "tags", "thread_id", "run_id"):
             shown.pop(name, None)
         return shown | {"held_because": "words that only people are shown", "withheld": self.suspicion}

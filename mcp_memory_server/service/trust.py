@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mcp_memory_server.errors import CredentialRefused
+from mcp_memory_server.kinds import words_of
 from mcp_memory_server.policy import Claim, derivation_verdict, standing
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, Filter, ListRequest, WriteRequest
 from mcp_memory_server.records import MemoryRecord, Provenance, Sensitivity, active_lane, lane_of
@@ -91,8 +92,25 @@ def suspicion_of(raw: Raw) -> str | None:
 
 def suspicion_of_record(record: MemoryRecord) -> str | None:
     """The same for a record that is held, with the reason that somebody gave for proposing it."""
-    words: Raw = {"key": record.key, "fact": record.text, "tags": record.tags, "reason": record.held_because}
-    return suspicion_of(words)
+    return suspicion_of({**said_in(record), "reason": record.held_because})
+
+
+def said_in(record: MemoryRecord) -> Raw:
+    """Every word of a record that somebody chose, by name: its parts, and where it claims to come from.
+
+    A file may say anything in any of these.
+    """
+    origin = record.origin
+    return {
+        "key": record.key,
+        "fact": record.text,
+        "tags": record.tags,
+        **words_of(record),
+        "thread_id": origin.thread_id,
+        "run_id": origin.run_id,
+        "archived_because": record.archived_because,
+        "derived_from": record.derived_from,
+    }
 
 
 async def _sources(wiring: Wiring, scopes: Sequence[str], ids: Sequence[str]) -> list[MemoryRecord | None]:

@@ -53,6 +53,7 @@ def fault_of(lines: list[bytes]) -> str:
 
 
 FULL = record(
+    text="When a release is due: 1. Run {checks}; 2. Tag; done when it is out",
     id="01890a5d-ac96-774b-bcce-b302099a8057",
     origin=MemoryOrigin(author="agent", thread_id="t", run_id="r", actor_ref="ann"),
     created_at="2026-01-01T00:00:00.000Z",
@@ -93,7 +94,7 @@ OTHERS = (
     record(
         "3",
         "plan",
-        "x" * 2_000,
+        "x" * 999 + " " + "x" * 997,
         kind="working",
         working=WorkingBlock(value="x" * 999 + "\n  " + "x" * 997, char_limit=2_000, read_only=True),
     ),
@@ -154,7 +155,7 @@ def test_any_text_comes_back(records: list[Versions]) -> None:
 
 
 def test_a_line_separator_inside_a_text_field_is_no_line_end() -> None:
-    odd = record(subject="one\u2028two\u0085three\rfour")
+    odd = record(held_because="one\u2028two\u0085three\rfour")
     assert read_records(file_of((odd,)), LIMIT) == ((odd,),)
 
 

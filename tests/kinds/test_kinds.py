@@ -81,7 +81,11 @@ def test_votes_move_salience_up_to_10() -> None:
     [
         record(kind="semantic"),
         record(kind="procedural", text="a rule in words"),
-        record(kind="procedural", text="x" * 900, rule=Rule(condition="c", steps=("a {b}",), success_count=7)),
+        record(
+            kind="procedural",
+            text=f"When c: 1. {'x' * 240}; 2. {'x' * 240}; 3. a {{b}}; done when d",
+            rule=Rule(condition="c", steps=("x" * 240, "x" * 240, "a {b}"), success_criteria="d", success_count=7),
+        ),
         record(kind="working", text="x" * 2_000, working=WorkingBlock(value="x" * 2_000, char_limit=2_000)),
         record(kind="episodic", episode=Episode(started_at="2026-03-01T09:00:00Z")),
         record(kind="insight", insight=Insight(cites=("gone",), salience=-3)),
@@ -100,10 +104,26 @@ def test_what_a_write_stored_passes_the_gate_as_it_is(held: MemoryRecord) -> Non
         (record(kind="working", working=WorkingBlock(value="ab", char_limit=1)), "the block's limit is 1"),
         (record(kind="insight", insight=Insight(cites=("a\nb",))), "no id"),
         (record(kind="episodic", text="x" * 241), "text has 241 characters and the limit is 240"),
-        (record(kind="procedural", text="x" * 1_001, rule=Rule(condition="c", steps=("s",))), "the limit is 1000"),
+        (record(subject="x" * 101), "subject has 101 characters and the limit is 100"),
+        (record(object="\n"), "object is blank"),
     ],
 )
 def test_a_record_that_no_write_could_have_stored_is_refused(held: MemoryRecord, said: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         normal_kind(held, 240)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("held", "text"),
+    [
+        (
+            record(kind="procedural", text="Run the tests", rule=Rule(condition="c", steps=("send it",))),
+            "When c: 1. send it",
+        ),
+        (record(kind="working", text="milk", working=WorkingBlock(value="a\n  b", char_limit=9)), "a b"),
+    ],
+)
+def test_the_text_of_a_record_from_elsewhere_says_what_its_parts_say(held: MemoryRecord, text: str) -> None:
+    """A person reviews the text, and models are shown the parts."""
+    assert normal_kind(held, 240).text == text
