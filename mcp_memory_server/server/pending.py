@@ -21,8 +21,11 @@ WAITING: Final[Schema] = record_of(
 """The schema of what `Pending.shown_to_models` gives."""
 
 
-def described(pending: Pending) -> str:
-    """For the person: what is claimed, by whom, and what it would change. No text of a record can begin a line."""
+def described(pending: Pending, wording: str | None = None) -> str:
+    """For the person: what is claimed, by whom, and what it would change. No text of a record can begin a line.
+
+    `wording` is what the assistant would have it say, where it asks.
+    """
     record, origin = pending.record, pending.record.origin
     author = "an assistant" if origin.author == "agent" else "a person"
     thread = f", in thread {visible_line(origin.thread_id)}" if origin.thread_id else ""
@@ -32,6 +35,8 @@ def described(pending: Pending) -> str:
         f"Recorded by {author} for {visible_line(origin.actor_ref or 'somebody')}, {record.updated_at}{thread}.",
         f"Held because: {visible_line(record.held_because or 'unknown')}.",
     ]
+    if wording not in (None, record.text):
+        lines.append(f"The assistant would have it say instead: {_quoted(wording or '')}")
     if pending.replaces is not None:
         whose = "a person's statement" if pending.replaces.origin.author == "human" else "a note"
         lines.append(f"It would replace {whose}: {_quoted(pending.replaces.text)}")

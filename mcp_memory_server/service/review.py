@@ -25,7 +25,15 @@ from mcp_memory_server.providers.base import (
     Written,
     can_review,
 )
-from mcp_memory_server.records import MemoryOrigin, MemoryRecord, active_lane, lane_of, normal_text, visible_line
+from mcp_memory_server.records import (
+    Author,
+    MemoryOrigin,
+    MemoryRecord,
+    active_lane,
+    lane_of,
+    normal_text,
+    visible_line,
+)
 
 from .pending import Pending
 from .remember import RememberRequest, drafted
@@ -49,14 +57,15 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """How a record is approved. `fact` is what it says instead, in the approver's words.
+    """How a record is approved. `fact` is what it says instead, in the approver's words or those of their assistant.
 
-    `elevated` is the host's word that an administrator asks; `if_version` approves only over that version of the
-    active fact of the key, 0 only where there is none.
+    `words_of` says whose they are. `elevated` is the host's word that an administrator asks; `if_version` approves only
+    over that version of the active fact of the key, 0 only where there is none.
     """
 
     elevated: bool = False
     fact: str | None = None
+    words_of: Author = "human"
     if_version: int | None = None
 
 
@@ -142,8 +151,8 @@ class Review:
     ) -> Approved:
         """Make a fact of a record that waits, in its words or in the approver's.
 
-        At an own scope it stays the assistant's note unless it was put otherwise; what others share is published in
-        the approver's name.
+        At an own scope it stays the assistant's note unless the approver put it otherwise; what others share is
+        published in the approver's name.
 
         Raises:
             NotFound: see `find`.
@@ -154,13 +163,11 @@ class Review:
         approval = approval or Approval()
         record = (await self.find(context, record_id, scopes, elevated=approval.elevated)).record
         approve_verdict(context.actor, record, approval.elevated).require()
-        text = None
-        if approval.fact is not None:
-            refuse_credentials({"fact": approval.fact})
-            text = normal_text(approval.fact, self._wiring.limits.max_fact_chars)
+        text = None if approval.fact is None else self.worded(approval.fact)
         asked = self._settling(context, record, "approve")
         asked = replace(asked, text=text, if_version=approval.if_version)
-        if not is_own_scope(context.actor, record.scope) or text not in (None, record.text):
+        put_otherwise = text not in (None, record.text) and approval.words_of == "human"
+        if put_otherwise or not is_own_scope(context.actor, record.scope):
             person = MemoryOrigin(author="human", thread_id=context.thread_id, actor_ref=context.actor.id)
             asked = replace(asked, origin=person, provenance="user")
         settled = await self._provider.settle(asked)
@@ -170,6 +177,15 @@ class Review:
         held_already = settled.previous is None and settled.record.id != record.id
         status = "replaced" if settled.previous else "unchanged" if held_already else "stored"
         return Approved(status, settled.record, settled.previous, settled.erasure)
+
+    def worded(self, fact: str) -> str:
+        """Other words for a record that waits, as they would be stored.
+
+        Raises:
+            InvalidInput, CredentialRefused
+        """
+        refuse_credentials({"fact": fact})
+        return normal_text(fact, self._wiring.limits.max_fact_chars)
 
     async def reject(
         self, context: RequestContext, record_id: str, scopes: Sequence[str] | None = None, *, elevated: bool = False

@@ -137,11 +137,12 @@ async def history(
     """The versions of a record, and what it superseded and was superseded by.
 
     Of several records of the key it is the active one at the narrowest scope. `scopes` widens where a person at the
-    console looks, and shows them what lies above a session's ceiling.
+    console looks, and shows them what lies above a session's ceiling, and what waits in words that are for people only.
 
     Raises:
         InvalidInput: not exactly one of id and key.
-        NotFound: unknown, foreign and erased ids get the same error, and those of records above the ceiling.
+        NotFound: unknown, foreign and erased ids get the same error, and those of records that are kept from the
+            session.
     """
     if (id is None) == (key is None):
         raise InvalidInput.of("id", "or key: give exactly one of the two")
@@ -150,11 +151,13 @@ async def history(
         held = await find(wiring, within, key=key)
         if scopes is None:
             ceiling = wiring.shown_now(context).ceiling
-            held = tuple(record for record in held if record.sensitivity in ceiling)
+            held = tuple(found for found in held if found.sensitivity in ceiling and _is_for_sessions(context, found))
         if not held:
             raise NotFound("memory", key or "", "Read memory://digest to see keys.")
         id = next((record for record in held if record.status == "active"), held[0]).id
     versions = await record_versions(wiring, context, id, scopes)
+    if scopes is None and not _is_for_sessions(context, versions[-1]):
+        raise NotFound("memory", id, "Read memory://digest to see ids.")
     chain = SET_ASIDE_TOO if scopes is not None else replace(SET_ASIDE_TOO, max_sensitivity=wiring.ceiling(context))
     return History(
         versions,

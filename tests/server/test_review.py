@@ -206,6 +206,29 @@ async def test_the_person_may_put_it_in_their_own_words(connect: Connect, servic
     assert (answer["record"]["text"], answer["record"]["origin"]["author"]) == ("Porto, from May", "human")
 
 
+async def test_the_assistant_s_better_words_are_shown_to_the_person_and_stay_its_own(
+    connect: Connect, service: MemoryService
+) -> None:
+    """A client may show the message alone: what is to stand has to be in it. A ticked box makes it nobody's words."""
+    record = await held(service)
+    person = Person()
+    async with connect(service, toolsets=TOOLSETS, asked=person) as client:
+        answer = await called(client, "review_memory", id=record.id, decision="approve", fact="Porto,\nsoon ")
+    assert "The assistant would have it say instead: “Porto, soon”" in person.seen[0].message
+    assert (answer["record"]["text"], answer["record"]["origin"]["author"]) == ("Porto, soon", "agent")
+
+
+async def test_words_that_could_not_be_stored_are_refused_before_the_person_is_asked(
+    connect: Connect, service: MemoryService
+) -> None:
+    record = await held(service)
+    person = Person()
+    async with connect(service, toolsets=TOOLSETS, asked=person) as client:
+        said = await refused(client, "review_memory", id=record.id, decision="approve", fact="x" * 241)
+    assert "the limit is 240" in said
+    assert person.seen == []
+
+
 async def test_the_person_rejects_and_it_is_erased(connect: Connect, service: MemoryService) -> None:
     record = await held(service)
     async with connect(service, toolsets=TOOLSETS, asked=Person()) as client:
@@ -298,3 +321,17 @@ async def test_a_credential_is_refused_with_its_kind_and_code(connect: Connect, 
             assert result.is_error
             assert (result.meta or {})["mcp-memory/error"] == "credential"
             assert secret not in result.model_dump_json()
+
+
+async def test_the_history_of_what_waits_keeps_words_for_people_from_models(connect: Connect) -> None:
+    """As `list_pending` and `search_memories` do; a fact that stands under the key has its history all the same."""
+    service = MemoryService(InMemoryProvider())
+    held = (await service.remember(ANN, "note", INJECTION)).record
+    async with connect(service, toolsets=("search", *TOOLSETS)) as client:
+        assert "No memory" in await refused(client, "memory_history", id=held.id)
+        assert "No memory" in await refused(client, "memory_history", key="note")
+        await service.state(ANN, "note", "Likes tea")
+        assert [version["text"] for version in (await called(client, "memory_history", key="note"))["versions"]] == [
+            "Likes tea"
+        ]
+    assert (await service.history(ANN, id=held.id, scopes=("actor:ann",))).versions[0].text == INJECTION

@@ -158,9 +158,9 @@ async def _approve(call: Call, pending: Pending, fact: str | None) -> Result:
     record = pending.record
     if pending.refusal is not None:
         return _result("waiting", pending, f"{_still(record)} {pending.refusal}")
-    wording = fact if fact is not None else record.text
+    wording = record.text if fact is None else call.service.review.worded(fact)
     question = Question(
-        f"{described(pending)}\n\nShould it be remembered?",
+        f"{described(pending, wording)}\n\nShould it be remembered?",
         {
             "confirm": {"type": "boolean", "title": _effect(call, record)},
             "fact": {
@@ -179,8 +179,12 @@ async def _approve(call: Call, pending: Pending, fact: str | None) -> Result:
         return _unconfirmed(pending, answered)
     said = answered.fields.get("fact")
     final = said if isinstance(said, str) and said.strip() else wording
-    seen = 0 if pending.replaces is None else pending.replaces.version
-    approval = Approval(call.elevated, None if final == record.text else final, if_version=seen)
+    approval = Approval(
+        call.elevated,
+        None if final == record.text else final,
+        words_of="agent" if visible_line(final) == wording else "human",
+        if_version=0 if pending.replaces is None else pending.replaces.version,
+    )
     approved = await call.service.review.approve(call.context, record.id, approval)
     done = f"The user approved {echo(approved.record.key)} at {approved.record.scope}: it is remembered from now on."
     if approved.previous is not None:
