@@ -29,6 +29,9 @@ from .base import (
     Written,
 )
 
+MAX_NAME_CHARS: Final = 256
+"""Of each name that rows are found by: a store keeps those in indexes, and in no database does any length fit there."""
+
 _TAKEN_FROM_THE_REQUEST: Final = tuple(
     field.name for field in fields(WriteRequest) if field.name not in {"at", "if_version"}
 )
@@ -42,6 +45,7 @@ _KEPT_BY_A_REVISION: Final = (
 )  # fmt: skip
 
 __all__ = [
+    "MAX_NAME_CHARS",
     "approval",
     "check_carried",
     "check_journalable",
@@ -79,7 +83,8 @@ def next_version(
 
     Raises:
         Conflict: `if_version` is not the current version, whatever is to be written.
-        InvalidInput: a value that no record can hold, such as half of a surrogate pair; or another kind.
+        InvalidInput: a value that no record can hold, such as half of a surrogate pair or too long a name; or another
+            kind.
     """
     if current is not None and request.supersedes == current.id:
         raise InvalidInput.of("supersedes", "is the record of that key itself: writing the key replaces its fact")
@@ -144,7 +149,7 @@ def revised(current: MemoryRecord, request: ReviseRequest) -> Written:
     if (record := asked.model_copy(update=kept)) == current:
         return Written("unchanged", current)
     record = record.model_copy(update={"version": current.version + 1, "updated_at": request.at})
-    _check_encodable("record", record)
+    _check_holdable("record", record)
     return Written("replaced", record, previous=current)
 
 
@@ -181,7 +186,7 @@ def approval(held: MemoryRecord, current: MemoryRecord | None, request: SettleRe
         "held_because": None,
         "updated_at": request.at if moves else held.updated_at,
     }
-    _check_encodable("record", approved := held.model_copy(update=said))
+    _check_holdable("record", approved := held.model_copy(update=said))
     if current is None:
         return Written("stored", approved)
     if all(getattr(current, name) == getattr(approved, name) for name in _SAID):
@@ -215,7 +220,7 @@ def check_restorable(request: RestoreRequest) -> None:
 
     Raises:
         InvalidInput: a record without versions, whose versions do not rise or disagree about id, scope or key,
-            or that holds half of a surrogate pair. The message names its place.
+            or that holds half of a surrogate pair or too long a name. The message names its place.
     """
     for place, versions in enumerate(request.records, start=1):
         argument = f"record {place}"
@@ -226,7 +231,7 @@ def check_restorable(request: RestoreRequest) -> None:
         if any(old.version >= new.version for old, new in pairwise(versions)):
             raise InvalidInput.of(argument, "has versions that do not rise")
         for version in versions:
-            _check_encodable(argument, version)
+            _check_holdable(argument, version)
             check_validity(version.valid_from, version.valid_to)
 
 
@@ -244,24 +249,28 @@ def check_journalable(digest: JournaledDigest) -> None:
     """Refuse a digest whose names no store can hold.
 
     Raises:
-        InvalidInput: a name holds half of a surrogate pair.
+        InvalidInput: a name holds half of a surrogate pair, or is too long.
     """
+    refs = (ref for entry in digest.entries for ref in (entry.ref, *entry.overrides))
+    names = (digest.digest_id, digest.actor_id, digest.turn_id or "", digest.query_hash or "", *digest.scopes)
     try:
-        "".join((digest.digest_id, digest.actor_id, digest.turn_id or "", *digest.scopes)).encode()
+        "".join((*names, *digest.signals, *digest.signals.values(), *(ref.id for ref in refs))).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
+    _check_lengths("digest", digest_id=digest.digest_id, turn_id=digest.turn_id)
 
 
 def check_surfacing(request: SurfaceRequest) -> None:
     """Refuse a set whose name no store can hold.
 
     Raises:
-        InvalidInput: a name holds half of a surrogate pair.
+        InvalidInput: a name holds half of a surrogate pair, or is too long.
     """
     try:
         (request.actor_id + request.conversation_id).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("conversation_id", "holds half of a surrogate pair; send whole ones") from None
+    _check_lengths("request", conversation_id=request.conversation_id)
 
 
 def check_carried(rows: Sequence[Carried]) -> None:
@@ -325,13 +334,21 @@ def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
                 for fault in error.errors()
             )
         ) from None
-    _check_encodable("record", record)
+    _check_holdable("record", record)
     return record
 
 
-def _check_encodable(argument: str, record: MemoryRecord) -> None:
-    """pydantic takes any string of Python's; UTF-8, and so every store, does not."""
+def _check_holdable(argument: str, record: MemoryRecord) -> None:
+    """pydantic takes any string of Python's; UTF-8, and so every store, does not, and an index takes no long one."""
     try:
         record.model_dump_json()
     except PydanticSerializationError:
         raise InvalidInput.of(argument, "holds half of a surrogate pair; send whole ones") from None
+    thread = record.origin.thread_id if record.kind == "session" else None
+    _check_lengths(argument, id=record.id, key=record.key, thread=thread, subject=record.subject, object=record.object)
+
+
+def _check_lengths(argument: str, **names: str | None) -> None:
+    for kind, name in names.items():
+        if name is not None and len(name) > MAX_NAME_CHARS:
+            raise InvalidInput.of(argument, f"has {kind} of {len(name)} characters; the limit is {MAX_NAME_CHARS}")

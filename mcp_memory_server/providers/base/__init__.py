@@ -15,7 +15,9 @@ For all of them:
   `StoreDamaged`. No driver's own error gets out, and no message holds a record's text.
 - **Strings.** Any text comes back as it was given, NUL included. Half of a surrogate pair, which UTF-8 cannot
   hold, is refused in what is written (`InvalidInput`, nothing happened), matches nothing in a scope, id, key or
-  other name that is asked for, and is ignored in a query.
+  other name that is asked for, and is ignored in a query. So is a name of more than 256 characters that rows are found
+  by (`versions.MAX_NAME_CHARS`): an id, a key, the thread of a session's fact, a subject or object, a turn, a digest, a
+  conversation.
 """
 
 from __future__ import annotations

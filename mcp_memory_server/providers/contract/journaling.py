@@ -14,7 +14,7 @@ from mcp_memory_server.providers.base import (
 
 from .refusals import refusal
 from .registry import check
-from .samples import ANN, EVERYONE, HALF_PAIR, minute
+from .samples import ANN, EVERYONE, HALF_PAIR, LONGEST, minute
 from .store import EveryGroup, Store, opened
 
 
@@ -157,3 +157,28 @@ async def half_of_a_surrogate_pair_names_no_turn(store: Store) -> None:
         assert await _held(provider, "d-1") == []
         assert await provider.journaled(JournalLookup("ann", turn_id=HALF_PAIR)) is None
         assert await provider.journaled(JournalLookup("ann", digest_id=HALF_PAIR)) is None
+
+
+@check(Group.JOURNAL, Group.HISTORY)
+async def half_of_a_surrogate_pair_is_refused_wherever_a_digest_has_it(store: Store) -> None:
+    async with opened(store) as provider:
+        for odd in (
+            replace(_digest("d-1"), query_hash=HALF_PAIR),
+            replace(_digest("d-1"), signals={"mode": HALF_PAIR}),
+            replace(_digest("d-1"), scopes=(HALF_PAIR,)),
+            replace(_digest("d-1"), entries=(JournaledEntry(VersionRef(HALF_PAIR, 1), pinned=False),)),
+        ):
+            await refusal(InvalidInput, provider.journal([odd]))
+        assert await _held(provider, "d-1") == []
+
+
+@check(Group.JOURNAL, Group.HISTORY)
+async def a_turn_s_name_may_be_as_long_as_an_index_holds(store: Store) -> None:
+    longest = _digest(LONGEST, turn_id=LONGEST)
+    async with opened(store) as provider:
+        await provider.journal([longest])
+        for odd in (_digest(f"{LONGEST}x"), _digest("d-1", turn_id=f"{LONGEST}x")):
+            await refusal(InvalidInput, provider.journal([odd]))
+        assert await provider.journaled(JournalLookup("ann", turn_id=LONGEST)) == longest
+        assert await provider.journaled(JournalLookup("ann", turn_id=f"{LONGEST}x")) is None
+        assert await _held(provider, "d-1", f"{LONGEST}x") == []

@@ -13,6 +13,7 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     WritingProvider,
 )
+from mcp_memory_server.providers.versions import MAX_NAME_CHARS
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord
 
 ANN: Final = "actor:ann"
@@ -24,6 +25,8 @@ EVERYONE: Final = "global"
 AGENT: Final = MemoryOrigin(author="agent")
 HALF_PAIR: Final = "half of a pair: \ud83d"
 """A string that Python holds and UTF-8 cannot."""
+LONGEST: Final = "".join(chr(0x20000 + number * 7919 % 40_000) for number in range(MAX_NAME_CHARS))
+"""A name as long as names may be, of the widest characters and none of them twice: no index packs it smaller."""
 
 
 def minute(number: int) -> str:

@@ -17,7 +17,7 @@ from mcp_memory_server.records import MemoryOrigin, visible_line
 
 from .refusals import refusal
 from .registry import check
-from .samples import ANN, HALF_PAIR, listed, minute, raw_record, remember, writing
+from .samples import ANN, HALF_PAIR, LONGEST, listed, minute, raw_record, remember, writing
 from .store import Store, opened
 
 ODD_TEXTS: Final = (
@@ -82,6 +82,30 @@ async def half_of_a_surrogate_pair_is_refused_in_what_is_restored(store: Store) 
     async with opened(store) as provider:
         await refusal(InvalidInput, provider.restore(RestoreRequest(((good,), (bad,)), at=minute(1))))
         assert (await listed(provider)).records == ()
+
+
+@check(Group.WRITE, Group.RESTORE)
+async def a_name_may_be_as_long_as_an_index_holds(store: Store) -> None:
+    """Of more characters it is refused whole, by every store alike."""
+    origin = MemoryOrigin(author="agent", thread_id=LONGEST)
+    restored = raw_record(LONGEST, "key", "text", subject=LONGEST, object=LONGEST[::-1])
+    async with opened(store) as provider:
+        said = await remember(provider, LONGEST, "text", kind="session", origin=origin)
+        await provider.restore(RestoreRequest(((restored,),), at=minute(1)))
+        for request in (
+            writing(f"{LONGEST}x", "text"),
+            writing("other", "text", subject=f"{LONGEST}x"),
+            writing("other", "text", object=f"{LONGEST}x"),
+            writing("other", "text", kind="session", origin=MemoryOrigin(author="agent", thread_id=f"{LONGEST}x")),
+        ):
+            await refusal(InvalidInput, provider.write(request))
+        long_id = raw_record(f"{LONGEST}x", "other", "text")
+        await refusal(InvalidInput, provider.restore(RestoreRequest(((long_id,),), at=minute(1))))
+        held = (await listed(provider)).records
+        assert len(held) == 2
+        assert said in held
+        assert restored in held
+        assert (await listed(provider, ids=(f"{LONGEST}x",), keys=(f"{LONGEST}x",))).records == ()
 
 
 @check(Group.WRITE)

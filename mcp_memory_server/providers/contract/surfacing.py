@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from mcp_memory_server.errors import InvalidInput
-from mcp_memory_server.providers.base import Group, PruneRequest, Surfaced, SurfacedLookup, SurfaceRequest
+from mcp_memory_server.providers.base import (
+    Group,
+    PruneRequest,
+    RestoreRequest,
+    Surfaced,
+    SurfacedLookup,
+    SurfaceRequest,
+)
 from mcp_memory_server.records import MemoryRecord
 
 from .refusals import refusal
 from .registry import check
-from .samples import ANN, EVERYONE, HALF_PAIR, erasing, minute, remember
+from .samples import ANN, EVERYONE, HALF_PAIR, LONGEST, erasing, minute, raw_record, remember
 from .store import EveryGroup, Store, opened
 
 
@@ -118,3 +125,14 @@ async def half_of_a_surrogate_pair_names_no_conversation(store: Store) -> None:
         for actor, conversation in ((HALF_PAIR, "talk"), ("ann", HALF_PAIR)):
             await refusal(InvalidInput, provider.surface(SurfaceRequest(actor, conversation, minute(0), ())))
             assert await provider.surfaced(SurfacedLookup(actor, conversation)) == ()
+
+
+@check(Group.SURFACED, Group.RESTORE)
+async def a_conversation_s_name_may_be_as_long_as_an_index_holds(store: Store) -> None:
+    record = raw_record(LONGEST, "key", "text")
+    async with opened(store) as provider:
+        await provider.restore(RestoreRequest(((record,),), at=minute(0)))
+        await _surface(provider, _shown(record), conversation_id=LONGEST)
+        assert await _held(provider, conversation_id=LONGEST) == {_shown(record)}
+        await refusal(InvalidInput, provider.surface(SurfaceRequest("ann", f"{LONGEST}x", minute(0), ())))
+        assert await _held(provider, conversation_id=f"{LONGEST}x") == set()
