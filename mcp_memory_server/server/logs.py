@@ -19,12 +19,13 @@ _TEXT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 _QUIETED: Final = {
     "aiosqlite": logging.INFO,
+    "asyncpg": logging.ERROR,
     "mcp": logging.WARNING,
     "mcp.server.sse": logging.ERROR,
     "sse_starlette": logging.WARNING,
 }
-"""Below these levels libraries log statements, bodies of requests and ids of sessions: what could show a memory or
-open a session, and nothing of use here."""
+"""Below these levels libraries log statements, bodies of requests and ids of sessions, what could show a memory or open
+a session; and a driver each attempt to reach a database that is away. Nothing of it is of use here."""
 
 _Raised = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 

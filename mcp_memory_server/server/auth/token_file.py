@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 PREFIX: Final = "mms_"
 """So that a token that got somewhere it should not be is recognised as one."""
+_ISSUER: Final = "token-file"
+"""The SDK tells callers apart by it, too: so it is the same on every server that reads the file, wherever it listens.
+It is none of a JWT's, which is an address."""
 _HASH_CHARS: Final = 64
 
 
@@ -228,11 +231,11 @@ def _entry_of(fields: Mapping[str, Any]) -> TokenEntry:
 
 
 class TokenFileVerifier:
-    """Lets in whoever presents a token of the file, for all of `scopes`. `issuer` is this server itself."""
+    """Lets in whoever presents a token of the file, for all of `scopes`. `resource` is this server itself."""
 
-    def __init__(self, tokens: TokenFile, issuer: str, scopes: Sequence[str] = ()) -> None:
+    def __init__(self, tokens: TokenFile, resource: str, scopes: Sequence[str] = ()) -> None:
         self._tokens = tokens
-        self._issuer = issuer
+        self._resource = resource
         self._scopes = scopes
 
     async def verify_token(self, token: str) -> ActorToken | None:
@@ -248,8 +251,8 @@ class TokenFileVerifier:
             token=token,
             client_id=entry.name,
             scopes=list(self._scopes),
-            resource=self._issuer,
+            resource=self._resource,
             subject=entry.actor.id,
-            claims={"iss": self._issuer},
+            claims={"iss": _ISSUER},
             actor=entry.actor,
         )
