@@ -22,12 +22,14 @@ from mcp_memory_server.cli import commands
 from mcp_memory_server.identity import Actor, RequestContext
 from mcp_memory_server.server.uris import record_uri, scope_uri
 from mcp_memory_server.service import MemoryService
+from tests.providers.postgres_server import fresh_url
 from tests.server.answers import read_json
 
 from .conftest import Serve
 
 ANN, EVE = Actor("ann", "acme"), Actor("eve", "globex")
-WAYS = ["stdio", "auto", "legacy", "sse"]
+WAYS = ["stdio", "auto", "legacy", "sse", "postgresql"]
+"""How one may ask: over a transport; and once more at a Postgres store, where sessions are a name."""
 TOOLSETS = "search,kinds,review"
 NOWHERE = "01900000-0000-7000-8000-000000000000"
 
@@ -60,7 +62,8 @@ Attach = Callable[[Actor], Any]
 @asynccontextmanager
 async def site(serve: Serve, way: str) -> AsyncGenerator[tuple[Attach, MemoryService]]:
     """A way to attach a client as somebody. Over stdio one server serves one actor: in memory, the same handlers."""
-    async with serve(tokens=True, toolsets=TOOLSETS) as running:
+    store = {"url": fresh_url()} if way == "postgresql" else {}
+    async with serve(tokens=True, toolsets=TOOLSETS, **store) as running:
 
         @asynccontextmanager
         async def attach(actor: Actor) -> AsyncGenerator[Client]:
@@ -69,7 +72,7 @@ async def site(serve: Serve, way: str) -> AsyncGenerator[tuple[Attach, MemorySer
                 async with Client(server) as client:
                     yield client
                 return
-            async with running.client(way, running.token(actor)) as client:
+            async with running.client("legacy" if store else way, running.token(actor)) as client:
                 yield client
 
         yield attach, running.service

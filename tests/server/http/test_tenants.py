@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from mcp_memory_server.identity import Actor, RequestContext
+from tests.providers.postgres_server import fresh_url
 from tests.server.answers import called
 
 from .conftest import Serve
@@ -33,11 +34,12 @@ def is_their_own(entries: object, tenant: str, query: str) -> bool:
     return marks == {tenant} or (query not in (*TOPICS, "") and not marks)
 
 
-@pytest.mark.parametrize("url", ["memory://", "sqlite:///{}/memory.db"])
-async def test_nobody_hears_a_word_of_another_tenant(serve: Serve, tmp_path: Path, url: str) -> None:
+@pytest.mark.parametrize("store", ["memory", "sqlite", "postgresql"])
+async def test_nobody_hears_a_word_of_another_tenant(serve: Serve, tmp_path: Path, store: str) -> None:
     """A thousand questions of the service, any query with any limit, and a hundred over HTTP."""
     chance = random.Random(7)
-    async with serve(tokens=True, url=url.format(tmp_path), requests_per_minute=0) as site:
+    url = {"memory": "memory://", "sqlite": f"sqlite:///{tmp_path}/memory.db"}.get(store) or fresh_url()
+    async with serve(tokens=True, url=url, requests_per_minute=0) as site:
         for tenant, who in TENANTS.items():
             for topic in TOPICS:
                 await site.service.remember(who, topic, f"The {topic} is the usual one, mark-{tenant}")
