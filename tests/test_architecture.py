@@ -57,8 +57,8 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},
     "cli": VALUES
-    | {"client", "config", "console", "exchange", "kinds", "opening", "policy", "providers", "regexsafety", "server"}
-    | {"service", "upkeep"},
+    | {"client", "config", "console", "exchange", "kinds", "opening", "policy", "providers", "recall", "regexsafety"}
+    | {"server", "service", "upkeep"},
     "__main__": frozenset({"cli"}),
     "__init__": VALUES | {"block", "policy", "providers", "server", "service"},
 }

@@ -1,4 +1,4 @@
-"""Commands that show: `block`, `recall`, `list`, `history`."""
+"""Commands that show: `block`, `recall`, `search`, `list`, `history`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any, TypedDict, Unpack
 
 import click
 
-from mcp_memory_server.errors import NotFound, echo
+from mcp_memory_server.errors import InvalidInput, NotFound, echo
+from mcp_memory_server.providers.base import Hit
+from mcp_memory_server.recall import TokenBudget
+from mcp_memory_server.recall.budget import excerpt, largest
 from mcp_memory_server.records import KINDS, OWNERS, Kind, MemoryRecord, Owner, visible_line
 from mcp_memory_server.service import Form, Offered, OfferOptions, Reach, SearchOptions
 
@@ -163,18 +166,62 @@ def _digest_text(offered: Offered) -> str:
 @click.option("--include-archived", is_flag=True, help="Also what maintenance set aside.")
 @_EXPAND
 @_clock_options
+@_budget_option
 @reach_flags
 @in_session
-async def search_command(session: Session, query: str | None, reach: Reach, **options: Unpack[SearchFields]) -> None:
+async def search_command(
+    session: Session, query: str | None, reach: Reach, max_tokens: int | None, **options: Unpack[SearchFields]
+) -> None:
     """Search with every option, and see why each record was found.
 
     Unlike `recall` it resolves nothing: every scope's answer to a key comes. Without a QUERY everything that the
     options let through. `-` reads the QUERY from standard input.
     """
+    budget = session.service.budget(max_tokens)
     scopes = await session.service.scopes_within(session.context, reach)
     hits = await session.service.search(session.person, SearchOptions(query, **options), scopes)
+    if budget is None:
+        session.show(_hits_json(hits), _hits_text(hits, len(hits)))
+    elif session.as_json:
+        session.show(_fitting_json(hits, budget), "")
+    else:
+        session.show({}, _fitting_text(hits, budget))
+
+
+def _hits_json(hits: Sequence[Hit]) -> dict[str, Any]:
     found = [{"record": record_json(hit.record), "score": hit.score, "signals": dict(hit.signals)} for hit in hits]
-    session.show({"hits": found}, hits_table(hits, terminal_width()) if hits else "Nothing was found.")
+    return {"hits": found}
+
+
+def _hits_text(hits: Sequence[Hit], shown: int) -> str:
+    """The first so many hits as a table, and how many there are besides."""
+    text = hits_table(hits[:shown], terminal_width()) if hits else "Nothing was found."
+    missing = len(hits) - shown
+    return f"{text}\n\n{counted(missing, 'more record')} did not fit (--max-tokens)." if missing else text
+
+
+def _fitting_json(hits: Sequence[Hit], budget: TokenBudget) -> dict[str, Any]:
+    """
+    Raises:
+        InvalidInput: the budget does not hold the best hit; half a fact never stands among data.
+    """
+
+    def upto(first: int) -> dict[str, Any]:
+        return _hits_json(hits[:first]) | {"omitted": len(hits) - first}
+
+    shown = largest(len(hits), lambda first: budget.holds(json.dumps(upto(first), ensure_ascii=False)))
+    if hits and not shown:
+        few = budget.max_tokens
+        raise InvalidInput.of("max_tokens", f"is {few}, too few for a fact as data: give more, or leave --json out")
+    return upto(shown)
+
+
+def _fitting_text(hits: Sequence[Hit], budget: TokenBudget) -> str:
+    """As many hits as fit; of the best one an excerpt at least."""
+    shown = largest(len(hits), lambda first: budget.holds(_hits_text(hits, first)))
+    if hits and not shown:
+        return excerpt(hits[0].record, len(hits) - 1, budget.holds)[0]
+    return _hits_text(hits, shown)
 
 
 @click.command("list")

@@ -44,11 +44,15 @@ _NOTHING_PICKED: Final = "No note was picked for this turn: absence from here pr
 
 @dataclass(frozen=True, slots=True)
 class PickedNotes:
-    """What a body is made of. `further` are the notes for the index: those that are not shown."""
+    """What a body is made of. `further` are the notes for the index: those that are not shown.
+
+    `beyond` is how many were picked besides: more than a turn shows.
+    """
 
     selected: Sequence[MemoryRecord]
     linked: Sequence[MemoryRecord] = ()
     further: Sequence[NoteHeader] = ()
+    beyond: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def compose_selective_body(
     for introduction in ((RECALL_CAVEAT, _PREAMBLE), (_SHORT,))[not held.caveat :]:
         if fitted := _Body(notes, held, introduction).fitted():
             return fitted
-    text, chars = excerpt(notes.records[0], len(notes.records) - 1, held.hold)
+    text, chars = excerpt(notes.records[0], len(notes.records) - 1 + picked.beyond, held.hold)
     return Block(text, notes.surfaced(1), chars)
 
 
@@ -108,6 +112,7 @@ class _Notes:
     def __init__(self, picked: PickedNotes, now: datetime, full_recall: FullRecall | None) -> None:
         self.records = (*picked.selected, *picked.linked)
         self.selected = len(picked.selected)
+        self.beyond = picked.beyond
         self.further = _by_scope(picked.further)
         self._now = now
         self._full_recall = full_recall
@@ -193,8 +198,14 @@ class _Body:
             if places:
                 parts.append("\n".join([heading, *(line for place in places for line in notes.note(place, chars))]))
         if missing := len(notes.records) - shown:
-            parts.append(f"({missing} more {'was' if missing == 1 else 'were'} picked and found no room here)")
+            parts.append(f"({_more_were(missing)} picked and found no room here)")
+        if shown and notes.beyond:
+            parts.append(f"({_more_were(notes.beyond)} picked than are shown at once: ask again for the rest)")
         return fenced("\n\n".join(parts))
+
+
+def _more_were(count: int) -> str:
+    return f"{count} more {'was' if count == 1 else 'were'}"
 
 
 def _by_scope(headers: Sequence[NoteHeader]) -> list[NoteHeader]:

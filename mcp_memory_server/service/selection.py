@@ -134,7 +134,15 @@ class Recalled:
 
 
 _NOTHING_NEW: Final = "Nothing new for this turn: what bears on it, if anything, was shown in this conversation before."
-_INSTEAD: Final = "No notes could be picked ({reason}). Here is the whole block instead, as far as there is room."
+_INSTEAD: Final = "No notes could be picked: {why}. Here is the whole block instead, as far as there is room.\n"
+_WHY: Final[dict[DegradeReason, str]] = {
+    "no_manifest": "there was no room for a list of them",
+    "selector_failed": "the selector failed",
+    "selector_timed_out": "the selector did not answer in time",
+    "selector_overdue": "the selector has not answered earlier questions yet",
+    "selector_invented": "the ids name none of them",
+}
+"""Where nothing is held, that is all there is to say."""
 
 
 async def recall(wiring: Wiring, context: RequestContext, request: RecallRequest) -> Recalled:
@@ -312,7 +320,7 @@ class _Recollection:
 
     def _whole(self, notes: Candidates, degrade: Degrade, before: int) -> Recalled:
         """The whole block, as far as there is room, whatever was shown before."""
-        said = "" if degrade.reason == "empty_scope" else _INSTEAD.format(reason=degrade.reason) + "\n"
+        said = _INSTEAD.format(why=_WHY[degrade.reason]) if degrade.reason in _WHY else ""
 
         def told(offered: Offered) -> str:
             return said + block_text(self.wiring, replace(offered, text=None))

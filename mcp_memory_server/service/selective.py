@@ -81,9 +81,11 @@ async def recall_selectively(request: SelectiveRequest, selector: SelectorGuard)
     picked = await _pick(request, tuple(header for header in fresh if not header.pinned), selector)
     if isinstance(picked, Degrade):
         return picked
-    selected = (*pinned, *picked)
+    most = request.limits.max_selected
+    selected = (*pinned, *picked[:most])
     linked = resolve_links(fresh, selected, request.limits.max_linked)
-    body = _body(request, selected, linked, fresh)
+    beyond = sum(header not in linked for header in picked[most:])
+    body = _body(request, selected, linked, fresh, beyond)
     # Without an index nothing may be left to say.
     return body if body.surfaced or request.limits.body.index else NothingNew()
 
@@ -91,6 +93,7 @@ async def recall_selectively(request: SelectiveRequest, selector: SelectorGuard)
 async def _pick(
     request: SelectiveRequest, selectable: tuple[NoteHeader, ...], selector: SelectorGuard
 ) -> tuple[NoteHeader, ...] | Degrade:
+    """What the selector picked, best first; it may be more than a turn shows."""
     if not selectable:
         return ()
     limits = request.limits
@@ -102,7 +105,7 @@ async def _pick(
     )
     if isinstance(ids, Degrade):
         return ids
-    picked = validate_selected_ids(manifest.listed, ids, limits.max_selected)
+    picked = validate_selected_ids(manifest.listed, ids, len(ids))
     # To pick nothing is an answer; to pick only what is not there is none.
     return Degrade("selector_invented") if ids and not picked else picked
 
@@ -112,6 +115,7 @@ def _body(
     selected: Sequence[NoteHeader],
     linked: Sequence[NoteHeader],
     fresh: Sequence[NoteHeader],
+    beyond: int,
 ) -> Block:
     limits = request.limits
     records = {(entry.scope, entry.id): entry for entry in request.entries}
@@ -121,6 +125,7 @@ def _body(
             selected=[records[header.scope, header.id] for header in selected],
             linked=[records[header.scope, header.id] for header in linked],
             further=[header for header in fresh if (header.scope, header.id) not in shown],
+            beyond=beyond,
         ),
         request.now,
         limits.body if limits.repeat_caveat or not request.seen else replace(limits.body, caveat=False),

@@ -177,8 +177,8 @@ def test_no_cell_can_break_its_line() -> None:
     assert len(table(("A",), [("one\ntwo\x1b[31m",)], None, flexible=0).splitlines()) == 2
 
 
-@pytest.mark.parametrize("command", ["block", "recall"])
-def test_max_tokens_is_a_ceiling_on_what_is_printed(line: CommandLine, command: str) -> None:
+@pytest.mark.parametrize(("command", "held"), [("block", "entries"), ("recall", "entries"), ("search", "hits")])
+def test_max_tokens_is_a_ceiling_on_what_is_printed(line: CommandLine, command: str, held: str) -> None:
     for number in range(8):
         line.ok("remember", f"topic {number}", f"A fact about tea number {number}.")
     for few in (100, 300, 900):
@@ -187,6 +187,8 @@ def test_max_tokens_is_a_ceiling_on_what_is_printed(line: CommandLine, command: 
         assert "A fact about tea number" in printed
     document = line.ok(command, "tea", "--json", "--max-tokens", "1500")
     assert estimate_tokens(document.rstrip("\n")) <= 1_500
-    assert 0 < len(json.loads(document)["entries"]) < 8
+    shown = json.loads(document)
+    assert 0 < len(shown[held]) < 8
+    assert shown["omitted"] == 8 - len(shown[held])
     assert "too few for a fact as data" in line.fails(command, "tea", "--json", "--max-tokens", "100")
     assert "the smallest budget is 100" in line.fails(command, "--max-tokens", "99")

@@ -127,6 +127,11 @@ def test_notes_without_room_are_counted_and_not_surfaced() -> None:
     assert shown.surfaced == {encode_surfaced_key("actor:ann", f"n{number}") for number in range(8 - int(line))}
 
 
+def test_how_many_more_were_picked_than_a_turn_shows_is_told() -> None:
+    text = compose_selective_body(PickedNotes([note()], beyond=2), NOW).text
+    assert "(2 more were picked than are shown at once: ask again for the rest)" in text
+
+
 @pytest.mark.parametrize("max_tokens", [100, 150, 200, 300, 500, 800, 2_000])
 def test_a_token_budget_is_a_ceiling_under_which_something_is_always_shown(max_tokens: int) -> None:
     budget = TokenBudget(max_tokens)

@@ -120,13 +120,15 @@ async def test_ids_that_are_not_there_show_the_whole_block_and_lose_nothing(conn
         assert (answer["outcome"], answer["reason"], answer["surfaced"]) == ("degrade", "selector_invented", [])
         assert set(keys_of(answer)) == set(NOTES)
         assert "Noodles" in text_of(invented)
-        assert "selector_invented" in text_of(invented)
+        assert "the ids name none of them" in text_of(invented)
         lunch = ids_of(listed, "lunch")
         some = await called(client, "recall_digest", ids=[*lunch, "no such id", *lunch])
         assert keys_of(some) == ["lunch"]
         every = [note["id"] for note in listed["manifest"]]
         assert len((await called(client, "recall_digest", ids=every))["entries"]) >= 5
-        assert keys_of(await called(client, "recall_digest", ids=lunch + every, max_memories=1)) == ["lunch"]
+        few = await client.call_tool("recall_digest", {"ids": lunch + every, "max_memories": 1})
+        assert keys_of(data_of(few)) == ["lunch"]
+        assert "(5 more were picked than are shown at once: ask again for the rest)" in text_of(few)
 
 
 async def test_to_pick_nothing_is_an_answer_and_pinned_notes_come_along_all_the_same(connect: Connect) -> None:
@@ -216,10 +218,14 @@ async def test_a_selector_of_the_deployment_sees_a_manifest_without_texts_and_pi
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"), [(RuntimeError("down"), "selector_failed"), (["invented"], "selector_invented")]
+    ("answer", "reason", "said"),
+    [
+        (RuntimeError("down"), "selector_failed", "the selector failed"),
+        (["invented"], "selector_invented", "the ids name none of them"),
+    ],
 )
 async def test_a_selector_that_fails_or_lies_is_told_and_the_whole_block_is_shown(
-    connect: Connect, answer: Any, reason: str
+    connect: Connect, answer: Any, reason: str, said: str
 ) -> None:
     """ "`degrade` …: fall back to the whole block, surfaced is empty, nothing is lost" """
     async with connect(await large_store(selector=SelectorGuard(Picks(answer)))) as client:
@@ -227,7 +233,7 @@ async def test_a_selector_that_fails_or_lies_is_told_and_the_whole_block_is_show
     degraded = data_of(result)
     assert (degraded["outcome"], degraded["reason"], degraded["surfaced"]) == ("degrade", reason, [])
     assert set(keys_of(degraded)) == set(NOTES)
-    assert text_of(result).startswith(f"No notes could be picked ({reason}).")
+    assert text_of(result).startswith(f"No notes could be picked: {said}. Here is the whole block instead")
 
 
 async def test_without_search_there_is_nothing_to_pick_by_and_the_whole_block_is_shown(connect: Connect) -> None:
