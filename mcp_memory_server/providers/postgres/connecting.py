@@ -95,6 +95,10 @@ def connecting(url: str) -> Generator[None]:
         ) from error
     except (asyncpg.InterfaceError, ValueError, TypeError) as error:
         raise ConfigurationError(f"{_FORM} ({type(error).__name__})") from error
+    except driver.TargetServerAttributeNotMatched as error:
+        raise StoreUnavailable(
+            f"No Postgres {address.place} is what target_session_attrs in the URL asks for."
+        ) from error
     except asyncpg.InternalClientError as error:
         raise StoreUnavailable(f"What answers {address.place} does not speak the protocol of Postgres.") from error
     except TimeoutError as error:

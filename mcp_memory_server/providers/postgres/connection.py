@@ -35,6 +35,8 @@ _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _ASK: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY"
 _END_S: Final = 2.0
+_GLANCE_S: Final = 1.0
+"""What a glance may take at least, where the busy timeout is less."""
 _ORIGIN: Final = """
 SELECT pg_postmaster_start_time(), oid FROM pg_database WHERE datname = current_database()
 """
@@ -104,7 +106,7 @@ class Database:
         with mapped_errors(self.limits):
             try:
                 async with self._connection() as connection:
-                    with anyio.move_on_after(self.limits.busy_timeout_s, shield=True):
+                    with anyio.move_on_after(max(self.limits.busy_timeout_s, _GLANCE_S), shield=True):
                         return await connection.fetch(query, *values)
             except Exception as error:
                 if not is_gone(error):
@@ -212,10 +214,7 @@ class Database:
     async def _connection(self) -> AsyncGenerator[Any]:
         if self._closed:
             raise StoreUnavailable("The memory database is closed.")
-        with anyio.move_on_after(self.limits.busy_timeout_s) as waiting:
-            await self._free.acquire()
-        if waiting.cancelled_caught:
-            raise NoneFree
+        await self._take_turn()
         try:
             connection = await self._pool.acquire()
             try:
@@ -225,6 +224,16 @@ class Database:
                     await self._give_back(connection)
         finally:
             self._free.release()
+
+    async def _take_turn(self) -> None:
+        """Wait for a connection to be free, also where the busy timeout is 0 and one is."""
+        with contextlib.suppress(anyio.WouldBlock):
+            self._free.acquire_nowait()
+            return
+        with anyio.move_on_after(self.limits.busy_timeout_s) as waiting:
+            await self._free.acquire()
+        if waiting.cancelled_caught:
+            raise NoneFree
 
     async def _give_back(self, connection: Any) -> None:
         """What fails here ends the connection, and is nothing to who has got what they asked for."""

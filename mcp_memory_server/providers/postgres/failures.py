@@ -106,6 +106,11 @@ def _told(error: Any, limits: Limits) -> StoreBusy | StoreUnavailable:
             return StoreBusy(limits.busy_timeout_s)
         case asyncpg.QueryCanceledError():
             return StoreBusy(limits.statement_timeout_s, "did not answer in time")
+        case asyncpg.ReadOnlySQLTransactionError():
+            return StoreUnavailable(
+                f"The memory database takes no writes: it is a replica, or is set to read only; waited "
+                f"{limits.busy_timeout_s:g} s. Nothing was written. Name the primary in the URL."
+            )
         case _ if is_gone(error):
             return _unreachable(error, limits)
         case _:

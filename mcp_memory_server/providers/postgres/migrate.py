@@ -51,6 +51,7 @@ _OWNS: Final = "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE ns
 _STATE: Final = """
 SELECT
     current_setting('server_version_num')::integer / 10000,
+    current_setting('server_encoding'),
     ledger.oid IS NOT NULL,
     coalesce(has_schema_privilege(space.oid, 'USAGE') AND has_table_privilege(ledger.oid, 'SELECT'), false),
     CASE WHEN space.oid IS NULL THEN has_database_privilege(current_database(), 'CREATE')
@@ -78,6 +79,7 @@ def latest_version() -> int:
 @dataclass(frozen=True, slots=True)
 class _State:
     release: int
+    encoding: str
     version: int
     is_readable: bool
     may_migrate: bool
@@ -86,9 +88,9 @@ class _State:
 async def _state(db: Transaction) -> _State:
     row = await db.row(_STATE, SCHEMA)
     assert row is not None
-    release, has_ledger, is_readable, may_migrate = row
+    release, encoding, has_ledger, is_readable, may_migrate = row
     version = await db.value(f"SELECT coalesce(max(number), 0) FROM {SCHEMA}.migration") if is_readable else 0
-    return _State(release, version, is_readable or not has_ledger, may_migrate)
+    return _State(release, encoding, version, is_readable or not has_ledger, may_migrate)
 
 
 async def check_schema(database: Database, url: str, limits: Limits, *, migrates: bool) -> None:
@@ -100,9 +102,10 @@ async def check_schema(database: Database, url: str, limits: Limits, *, migrates
     Raises:
         StoreTooNew: a newer release wrote it.
         StoreUnavailable: there is no store yet, an older one, or one that this role may not use.
+        ConfigurationError: the database cannot hold every text.
     """
     state = await database.read((), _state)
-    _check_release(state.release)
+    _check_database(state.release, state.encoding)
     if not state.is_readable:
         raise StoreUnavailable(
             "The role in the URL may not use the store in this database. Run `mcp-memory-server migrate` with this URL "
@@ -122,10 +125,15 @@ async def check_schema(database: Database, url: str, limits: Limits, *, migrates
     )
 
 
-def _check_release(release: int) -> None:
+def _check_database(release: int, encoding: str) -> None:
     if release < _OLDEST:
         raise StoreUnavailable(
             f"The database is run by Postgres {release}; {_OLDEST} is the oldest that a store can be kept in."
+        )
+    if encoding != "UTF8":
+        raise ConfigurationError(
+            f"The database keeps text as {encoding}, which not every text can be written in. Make one for the store: "
+            "CREATE DATABASE memory ENCODING 'UTF8' TEMPLATE template0."
         )
 
 
@@ -145,7 +153,8 @@ async def migrate_store(url: str, request: MigrationRequest, *, limits: Limits |
     """
     with mapped_errors(limits or Limits(busy_timeout_s=_LOCK_TIMEOUT_S)):
         async with connected(url) as connection:
-            _check_release(connection.get_server_version().major)
+            encoding = await connection.fetchval("SELECT current_setting('server_encoding')")
+            _check_database(connection.get_server_version().major, encoding)
             if request.server_role == await connection.fetchval("SELECT current_user"):
                 request = replace(request, server_role=None)
             try:

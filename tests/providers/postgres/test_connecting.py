@@ -171,6 +171,12 @@ def test_options_that_cannot_work_are_told() -> None:
     assert "names as sslrootcert, is not there" in str(fault("postgresql://host/db?sslrootcert=/no/such/file"))
 
 
+def test_servers_of_which_none_is_of_the_kind_asked_for_are_told() -> None:
+    told = fault(f"{fresh_store().url}&target_session_attrs=standby")
+    assert isinstance(told, StoreUnavailable)
+    assert "target_session_attrs" in str(told)
+
+
 def test_the_other_spelling_of_the_scheme_is_the_same_store() -> None:
     asyncio.run(_open(fresh_store().url.replace("postgresql://", "postgres://", 1)))
 

@@ -21,7 +21,16 @@ from mcp_memory_server.providers.base import (
     MergeRequest,
     PageRequest,
 )
-from mcp_memory_server.providers.contract.samples import ANN, erasing, listed, minute, remember, texts, writing
+from mcp_memory_server.providers.contract.samples import (
+    ANN,
+    erasing,
+    listed,
+    minute,
+    question,
+    remember,
+    texts,
+    writing,
+)
 from mcp_memory_server.providers.postgres import PostgresProvider, open_postgres
 from mcp_memory_server.providers.postgres.connection import Database, Limits, Transaction, open_database
 from mcp_memory_server.providers.postgres.names import place_of
@@ -277,6 +286,14 @@ async def test_who_finds_all_connections_in_use_is_told_so() -> None:
         assert await database.read((), lambda db: db.value("SELECT 1")) == 1
 
 
+async def test_who_does_not_wait_at_all_is_served_where_nobody_is_in_the_way() -> None:
+    async with open_postgres(fresh_store().url, limits=Limits(busy_timeout_s=0)) as provider:
+        for number in range(3):
+            await remember(provider, "office", f"Lyon {number}", at=number)
+            assert texts((await listed(provider)).records) == [f"Lyon {number}"]
+            assert len(await provider.search(question("Lyon"))) == 1
+
+
 async def test_who_waits_too_long_for_another_writer_is_told_so() -> None:
     store = fresh_store()
     async with open_postgres(store.url, limits=HURRIED) as provider, open_postgres(store.url) as other:
@@ -365,6 +382,18 @@ async def test_no_error_tells_a_value_that_the_driver_quotes(statement: str, val
         with anyio.fail_after(10), pytest.raises(StoreUnavailable, match="SQLSTATE") as told:
             await database.write((), lambda db: db.run(statement, *values))
         assert "somewhere-in-Lyon" not in "".join(traceback.format_exception(told.value))
+
+
+async def test_a_database_that_takes_no_writes_is_read_and_says_so() -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        await remember(provider, "office", "Lyon")
+    ((database,),) = fetch(store.admin_url, "SELECT quote_ident(current_database())")
+    run(store.admin_url, f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    async with open_postgres(store.url, limits=HURRIED) as provider:
+        assert texts((await listed(provider)).records) == ["Lyon"]
+        with pytest.raises(StoreUnavailable, match="takes no writes: it is a replica, or is set to read only"):
+            await remember(provider, "office", "Nice")
 
 
 async def test_a_role_that_may_not_is_told_to_the_operator() -> None:

@@ -19,7 +19,7 @@ from mcp_memory_server.providers.contract.store import Store, opened
 from mcp_memory_server.providers.migrating import Migrated, MigrationRequest
 from mcp_memory_server.providers.postgres import migrate, open_postgres
 from mcp_memory_server.records import MemoryOrigin
-from tests.providers.postgres_server import PARTITIONS, StoreUrls, cluster, fetch, fresh_store, run
+from tests.providers.postgres_server import PARTITIONS, StoreUrls, cluster, fetch, fresh_store, run, url_of
 
 AT: Final = "2026-03-01T09:00:00.000Z"
 LEDGER: Final = "SELECT number, name, applied_at FROM mcp_memory.migration ORDER BY number"
@@ -288,3 +288,16 @@ async def test_a_postgres_that_is_too_old_is_told(monkeypatch: pytest.MonkeyPatc
         await held(store.url)
     with pytest.raises(StoreUnavailable, match="99 is the oldest"):
         await migrate.migrate_store(store.owner_url, MigrationRequest())
+
+
+def test_a_database_that_cannot_hold_every_text_is_refused_before_anything_is_made() -> None:
+    url = url_of(cluster().url, "in_latin_1")
+    run(cluster().url, "CREATE DATABASE in_latin_1 TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    try:
+        with pytest.raises(ConfigurationError, match="keeps text as LATIN1"):
+            opens(url)
+        with pytest.raises(ConfigurationError, match="ENCODING 'UTF8'"):
+            migrated(url)
+        assert fetch(url, "SELECT to_regnamespace('mcp_memory')")[0][0] is None
+    finally:
+        run(cluster().url, "DROP DATABASE in_latin_1 WITH (FORCE)")
