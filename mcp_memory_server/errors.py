@@ -19,7 +19,8 @@
         └── NotSupported                 not_supported      no: this provider cannot
 
 A message says what is wrong, which limit it broke and what to do next. It never holds the text of a
-record, and at most `ECHO_LIMIT` characters of an argument: messages travel to logs and to models.
+record, and at most `ECHO_LIMIT` characters of an argument, none of what looks like a credential: messages travel to
+logs and to models.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ ECHO_LIMIT = 80
 
 
 def echo(value: object) -> str:
-    """Show a caller their own value, cut to `ECHO_LIMIT` characters and free of what breaks a terminal."""
+    """Show a caller their own value, cut to `ECHO_LIMIT` characters and free of what breaks a terminal.
+
+    What looks like a credential is not shown: a caller may have put it into the wrong argument.
+    """
+    # Loaded with the first value that is shown, never with the errors.
+    from .screening import find_credential  # noqa: PLC0415
+
+    if kind := find_credential(str(value)):
+        return f"(withheld: it looks like a credential, {kind.name})"
     shown = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return shown if len(shown) <= ECHO_LIMIT else shown[: ECHO_LIMIT - 1] + "…"
 

@@ -19,7 +19,7 @@ ROOT: Final = Path(mcp_memory_server.__file__).parent
 VALUES: Final = frozenset({"errors", "records", "identity", "digest"})
 
 MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
-    "errors": frozenset(),
+    "errors": frozenset({"screening"}),
     "records": frozenset({"errors"}),
     "identity": frozenset({"errors"}),
     "policy": frozenset({"errors", "identity", "records"}),

@@ -67,3 +67,17 @@ def test_a_value_is_shown_in_part_and_harmless_to_a_terminal(value: object) -> N
 def test_a_short_value_is_shown_as_it_is() -> None:
     assert echo("名前") == "'名前'"
     assert echo(7) == "7"
+
+
+@pytest.mark.parametrize("around", ["{}", "memory://records/{}", "[{}]", "the token {} and\nmore"])
+def test_what_looks_like_a_credential_is_not_echoed(around: str) -> None:
+    """9.6: never echoed, whichever argument it was put into."""
+    token = "ghp_" + "wR7kQ2mZx9LtV4bNc8YdS1fHj6GpA3eU0iTo"
+    for value in (around.format(token), [around.format(token)]):
+        assert echo(value) == "(withheld: it looks like a credential, GitHub token)"
+    assert token not in str(NotFound("memory", around.format(token), "Look elsewhere."))
+
+
+def test_ids_and_times_are_no_credentials() -> None:
+    for value in ("01a22bcf-7ecd-76fa-9ee6-1deac1b837df", "2026-03-01T09:00:00.000Z", "actor:ann#web", 2**53):
+        assert echo(value) == repr(value)
