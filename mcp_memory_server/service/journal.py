@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import anyio
+from uuid6 import UUID
 
 from mcp_memory_server.background import running_beside
 from mcp_memory_server.errors import StoreError
@@ -29,6 +31,10 @@ logger = logging.getLogger(__name__)
 
 # Long enough to gather the turns of a busy moment, short enough that a replay from another process finds them.
 _FLUSH_INTERVAL_S: Final = 0.2
+# By then an entry is written, unless its process ended, its store is away, or the machine is very busy.
+_ARRIVES_WITHIN_S: Final = 2 * _FLUSH_INTERVAL_S
+# As far as clocks of servers may be apart, and more.
+_NEW_FOR_S: Final = 2.0
 # What a store that cannot be written for long may make us hold; the oldest entries go first.
 _MOST_WAITING: Final = 10_000
 _PRUNE_EVERY: Final = 1_000
@@ -127,7 +133,10 @@ class Journal:
             return self._healthy
 
     async def find(self, lookup: JournalLookup) -> JournaledDigest | None:
-        """The actor's own journaled digest; drains first, so that what was just shown is found."""
+        """The actor's own journaled digest; drains first, so that what was just shown is found.
+
+        What another process has just shown may not be written yet: it is waited for, a moment long.
+        """
         if self._provider is None:
             return None
         await self.drain()
@@ -136,7 +145,11 @@ class Journal:
             if secret is None:
                 return None
             lookup = replace(lookup, turn_id=keyed(secret, "turn", lookup.turn_id))
-        return await self._provider.journaled(lookup)
+        found = await self._provider.journaled(lookup)
+        if found is None and lookup.digest_id is not None and _may_be_under_way(lookup.digest_id):
+            await anyio.sleep(_ARRIVES_WITHIN_S)
+            found = await self._provider.journaled(lookup)
+        return found
 
     async def prune(self, *, count_only: bool = False) -> int:
         """Drop, or only count, what is not kept any longer; how many entries."""
@@ -149,6 +162,18 @@ class Journal:
         if self._until_prune <= 0:
             self._until_prune = _PRUNE_EVERY
             await provider.prune_journal(self._retention.pruning())
+
+
+def _may_be_under_way(digest_id: str) -> bool:
+    """Whether a digest of this id would be so new that its entry may still be with the process that showed it.
+
+    Told by the id alone, which has its time in it: so one that nobody has is waited for as one of others is.
+    """
+    try:
+        minted_at_s = UUID(digest_id).time / 1000
+    except ValueError:
+        return False
+    return abs(time.time() - minted_at_s) < _NEW_FOR_S
 
 
 def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:

@@ -9,7 +9,7 @@ import secrets
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from itertools import count, product
+from itertools import count, permutations, product
 from typing import Final
 
 import anyio
@@ -133,6 +133,16 @@ async def test_what_was_forgotten_at_one_server_is_in_no_answer_of_another(town:
                     assert "office" not in shown
                 assert "Lyon" not in await read(reader, "memory://block?query=Lyon")
                 await not_readable(reader, f"memory://records/{record['id']}")
+
+
+async def test_what_one_server_showed_is_known_to_another_at_once(town: Town) -> None:
+    """A digest's name is good for a replay and for a write wherever the client's next request arrives."""
+    async with each(town, town.token("finn")) as clients:
+        for shows, replays, writes in permutations(clients):
+            shown = await called(shows, "recall_digest")
+            name = shown["digest_id"]
+            assert (await called(replays, "recall_digest", digest_id=name))["entries"] == shown["entries"]
+            await called(writes, "remember", key="office", fact=f"Told after {name}", digest_id=name)
 
 
 async def test_who_listens_hears_of_what_other_servers_wrote_also_after_the_database_was_away(town: Town) -> None:

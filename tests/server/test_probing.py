@@ -15,6 +15,7 @@ import mcp_types as types
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
+from uuid6 import uuid7
 
 from mcp_memory_server import build_server
 from mcp_memory_server.errors import NotFound
@@ -119,8 +120,9 @@ async def test_an_id_of_others_costs_what_one_of_nobody_s_costs(work: Work, tmp_
         waiting = (await service.remember(ANN, "note", raw)).record
         shown = (await service.offer(ANN)).digest.digest_id
         assert shown is not None
-        await done_for(work, client, service, BY_ID[how], NOWHERE)  # what is loaded at first use is there now
-        unknown = await done_for(work, client, service, BY_ID[how], NOWHERE)
+        await done_for(work, client, service, BY_ID[how], str(uuid7()))  # what is loaded at first use is there now
+        # As new as the others: for a digest that may be on its way from another server is waited, told by its id alone.
+        unknown = await done_for(work, client, service, BY_ID[how], str(uuid7()))
         assert unknown[0], "nothing was asked of the store"
         for named in (held, waiting.id, shown):
             assert await done_for(work, client, service, BY_ID[how], named) == unknown

@@ -139,3 +139,22 @@ async def test_a_turn_that_no_store_can_name_is_refused_and_leaves_the_journal_w
     with pytest.raises(InvalidInput, match="digest_id holds half of a surrogate pair"):
         await service.offer(ANN, digest_id="\ud800")
     assert (await service.offer(ANN, turn_id="1")).journaled
+
+
+async def test_a_digest_that_another_server_has_just_shown_is_found() -> None:
+    """Its entry is not written yet, and the client goes on elsewhere at once."""
+    provider = WatchedProvider()
+    other = MemoryService(provider)
+    async with MemoryService(provider) as first:
+        shown = await first.offer(ANN)
+        assert not _journaled(provider)
+        with anyio.fail_after(10):
+            again = await other.offer(ANN, digest_id=shown.digest.digest_id)
+        assert again.digest == shown.digest
+
+
+async def test_one_that_never_arrives_is_not_waited_for_without_end() -> None:
+    provider = WatchedProvider()
+    ended = await MemoryService(provider).offer(ANN)  # nothing writes its journal
+    with anyio.fail_after(10), pytest.raises(NotFound):
+        await MemoryService(provider).offer(ANN, digest_id=ended.digest.digest_id)
