@@ -23,7 +23,7 @@ class _Made(ref[V], Generic[V, M]):
 
     __slots__ = ("made", "place")
 
-    place: tuple[Hashable, ...]
+    place: Hashable
     made: M
 
 
@@ -37,13 +37,13 @@ class Derived(Generic[V, M]):
 
     def __init__(self, make: Callable[..., M]) -> None:
         self._make = make
-        self._kept: dict[tuple[Hashable, ...], _Made[V, M]] = {}
+        self._kept: dict[Hashable, _Made[V, M]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def __call__(self, value: V, *settings: Hashable) -> M:
-        place = (id(value), *settings)
+        place = (id(value), *settings) if settings else id(value)
         kept = self._kept.get(place)
         if kept is not None and kept() is value:
             return kept.made

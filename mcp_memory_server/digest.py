@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Final, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
 
 from pydantic import Field
 
@@ -78,12 +79,14 @@ def resolve_digest(
     scopes: Sequence[str],
     max_memories: int = DEFAULT_MAX_MEMORIES,
     ranked: bool = False,
+    told: Mapping[str, Any] = MappingProxyType({}),
 ) -> MemoryDigest:
     """Resolve records into at most `max_memories` entries, one a key (spec section 4).
 
     Records outside `scopes` are dropped, not trusted. `scopes` go from most to least specific. When `ranked`,
     the order of `records` is their relevance and a key is as relevant as its best-placed record. An insight stands
     behind those of the facts that it cites, and one that votes brought down to a salience of 0 is gone.
+    `told` are further fields of the digest.
     """
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
     by_key: dict[str, list[MemoryRecord]] = {}
@@ -104,6 +107,7 @@ def resolve_digest(
     # The rendering order never depends on score or age: it must not move from turn to turn.
     chosen.sort(key=lambda entry: (not entry.pinned, rank[entry.scope], entry.key))
     return MemoryDigest(
+        **told,
         scopes=tuple(scopes),
         entries=tuple(chosen),
         omitted=len(dropped),

@@ -17,7 +17,7 @@ _NOTHING: Final = np.zeros(0)
 class TermsOfRows(NamedTuple):
     """The terms of some rows, row after row."""
 
-    hashes: NDArray[np.uint32]
+    hashes: NDArray[np.uint64]
     """Distinct, ascending: all that occur, and perhaps others."""
     places: NDArray[Any]
     """For each term of each row its place among the hashes."""
@@ -97,15 +97,29 @@ class Caller:
             return [0] * len(rows)
         return (np.searchsorted(self.starts, rows, side="right") - 1).tolist()
 
-    def find_terms(self, wanted: NDArray[np.uint32]) -> tuple[Hits, NDArray[np.uint8]]:
-        """The rows that hold each term, and how often; `places` of the hits mean nothing over several segments."""
-        found = [segment.terms.find(wanted) for segment, _ in self.parts]
-        often = [segment.frequencies.take(hits.places) for (segment, _), hits in zip(self.parts, found, strict=True)]
-        return self._living(found, often)
+    def find(self, wanted: NDArray[np.uint64], terms: int) -> tuple[Hits, NDArray[np.uint8]]:
+        """The rows that hold each of these hashes, of which the first so many are terms, the others trigrams.
 
-    def find_trigrams(self, wanted: NDArray[np.uint16]) -> Hits:
-        """The rows that hold each trigram."""
-        return self._living([segment.trigrams.find(wanted) for segment, _ in self.parts])[0]
+        And how often each row holds each of the terms. `places` of the hits mean nothing over several segments.
+        """
+        if len(self.parts) == 1 and self.all_alive:
+            return self.parts[0][0].find(wanted, terms)
+        found: list[Hits] = []
+        padded: list[NDArray[np.uint8]] = []
+        for segment, _ in self.parts:
+            hits, often = segment.find(wanted, terms)
+            found.append(hits)
+            padded.append(np.concatenate([often, np.zeros(len(hits.rows) - len(often), dtype=np.uint8)]))
+        hits, often = self._living(found, padded)
+        return hits, often[: int(np.add.reduce(hits.holding[:terms]))]
+
+    def find_terms(self, wanted: NDArray[np.uint64]) -> tuple[Hits, NDArray[np.uint8]]:
+        """`find`, of terms alone."""
+        return self.find(wanted, len(wanted))
+
+    def find_trigrams(self, wanted: NDArray[np.uint64]) -> Hits:
+        """`find`, of trigrams alone."""
+        return self.find(wanted, 0)[0]
 
     def find_subjects(self, wanted: NDArray[np.uint32]) -> Hits:
         """The rows that are about each subject term."""
@@ -121,32 +135,43 @@ class Caller:
         if len(self.parts) == 1:
             (segment, _), *_ = self.parts
             places, counts = segment.terms_of(rows)
-            return TermsOfRows(segment.terms.hashes, places, counts)
-        found: list[NDArray[np.uint32]] = []
+            return TermsOfRows(segment.postings.hashes, places, counts)
+        found: list[NDArray[np.uint64]] = []
         ranks: list[NDArray[np.int64]] = []
         for segment, start in self.parts:
             held = np.flatnonzero((rows >= start) & (rows < start + len(segment)))
             places, counts = segment.terms_of(rows[held] - start)
-            found.append(segment.terms.hashes[places])
+            found.append(segment.postings.hashes[places])
             ranks.append(held.repeat(counts))
         rank = np.concatenate(ranks)
         # Sums depend on the order of what is summed, and must not on how the rows are spread over segments.
         hashes, places = np.unique(np.concatenate(found)[rank.argsort(kind="stable")], return_inverse=True)
         return TermsOfRows(hashes, places, np.bincount(rank, minlength=len(rows)))
 
-    def term_holding(self, wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """For each term how many living rows hold it."""
+    def holding_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """For each of these terms, by its place, how many living rows hold it."""
+        (segment, _), *others = self.parts
+        if self.all_alive and not others:
+            return segment.postings.holding_at(places)
+        wanted = terms.hashes.take(places)
         if not self.all_alive:
             return self.find_terms(wanted)[0].holding
-        (segment, _), *others = self.parts
-        holding = segment.terms.holding(wanted)
+        holding = segment.postings.holding(wanted)
         for other, _ in others:
-            holding += other.terms.holding(wanted)
+            holding += other.postings.holding(wanted)
         return holding
 
-    def sum_by_row(self, hits: Hits, values: NDArray[Any]) -> NDArray[np.float32]:
-        """For each row the sum of the values of its hits."""
-        return np.bincount(hits.rows, weights=values, minlength=len(self)).astype(np.float32)
+    def find_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> tuple[Hits, NDArray[np.uint8]]:
+        """`find_terms` of these terms, by their places."""
+        if self.all_alive and len(self.parts) == 1:
+            segment = self.parts[0][0]
+            hits = segment.postings.find_at(places)
+            return hits, segment.frequencies.take(hits.places)
+        return self.find_terms(terms.hashes.take(places))
+
+    def sum_by_row(self, rows: NDArray[Any], values: NDArray[Any]) -> NDArray[np.float32]:
+        """For each row of the table the sum of the values beside it among these."""
+        return np.bincount(rows, weights=values, minlength=len(self)).astype(np.float32)
 
     def _living(self, found: Sequence[Hits], values: Sequence[NDArray[Any]] | None = None) -> tuple[Hits, NDArray[Any]]:
         """The hits of all segments as one, without dead rows, and the values that belong to them."""

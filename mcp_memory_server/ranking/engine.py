@@ -91,7 +91,9 @@ class _Ranking:
         self._eligible = match.evidence
         self._own = self._lexical_signals(match)
         """What a record tells by itself; it spreads to the neighbours."""
-        self._apart = {"subject": self._about_the_subject(query.folded)}
+        self._apart: dict[str, NDArray[np.float32]] = {}
+        if caller.has_subjects:
+            self._apart["subject"] = self._about_the_subject(query.folded)
         if caller.has_threads:
             self._apart["passage"] = self._held_around(match)
         times = named_times(question.text, question.now)
@@ -186,8 +188,6 @@ class _Ranking:
     def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The weight for rows about the subject that the question names, if it names exactly one of those known."""
         about = np.zeros(len(self._caller), dtype=np.float32)
-        if not self._caller.has_subjects:
-            return about
         hits = self._caller.find_subjects(np.array([hash_term(word) for word in words], dtype=np.uint32))
         if np.count_nonzero(hits.holding) == 1:
             about[hits.rows] = self._weights.subject

@@ -1,5 +1,6 @@
 """Scores by words and by trigrams, over the caller's records only."""
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 from .bm25 import rarity, saturated, saturated_at_mean
 from .caller import Caller
 from .related import related_stems
-from .signature import hash_forms, trigram_hashes
+from .segment import FIRST_TRIGRAM
+from .signature import asked_trigrams, hash_forms
 from .text import QueryText
 
 # A related word tells less than the word itself, and never more than it would.
@@ -30,7 +32,7 @@ _SHORTEST_MISSPELT: Final = 5
 class LexicalMatch(NamedTuple):
     """How the words of a question and the records meet. Arrays are by row unless said."""
 
-    hashes: NDArray[np.uint32]
+    hashes: NDArray[np.uint64]
     """All forms of all words of the question."""
     rows: NDArray[np.int64]
     """The rows that hold some word; a row may stand twice for a word, by two of its forms."""
@@ -46,11 +48,11 @@ class LexicalMatch(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """What a question looks for: first the forms of its words, then those of words related to them."""
+    """What a question looks for: the forms of its words, then those of words related to them, then its trigrams."""
 
-    hashes: NDArray[np.uint32]
+    hashes: NDArray[np.uint64]
     words: NDArray[np.int64]
-    """For each hash the number of the word that it stands for."""
+    """For each hash of a word, or of one related to it, the number of the word."""
     forms: int
     """How many of the hashes are the words' own."""
 
@@ -65,15 +67,23 @@ def _asked(query: QueryText) -> _Asked:
             for number, forms in enumerate(query.words)
             for other in hash_forms(table.get(forms[-1], ()))
         ]
-    words, hashes = zip(*pairs, strict=True) if pairs else ((), ())
-    return _Asked(np.array(hashes, dtype=np.uint32), np.array(words, dtype=np.int64), own)
+    hashes = [form for _, form in pairs]
+    # All words of the question take part, also those that are not looked for: how it is put tells something too.
+    hashes += _placed(asked_trigrams(query.clear))
+    words = [number for number, _ in pairs]
+    return _Asked(np.array(hashes, dtype=np.uint64), np.array(words, dtype=np.int64), own)
+
+
+def _placed(trigrams: Iterable[int]) -> list[int]:
+    return [FIRST_TRIGRAM + trigram for trigram in trigrams]
 
 
 def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     """Score all rows by the words of a question."""
     asked = _asked(query)
-    hits, often = caller.find_terms(asked.hashes)
-    words = asked.words.repeat(hits.holding)
+    terms = len(asked.words)
+    hits, often = caller.find(asked.hashes, terms)
+    words = asked.words.repeat(hits.holding[:terms])
     own = int(np.add.reduce(hits.holding[: asked.forms]))
     rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
@@ -85,10 +95,11 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     scores = np.add.reduce(idf[:, np.newaxis] * saturated(frequencies, lengths), axis=0)
     evidence = np.logical_or.reduce(holds, axis=0)
     if own < len(words):
-        others = rarity(hits.holding[asked.forms :], caller.count).repeat(hits.holding[asked.forms :])
+        holding = hits.holding[asked.forms : terms]
+        others = rarity(holding, caller.count).repeat(holding)
         worth = np.minimum(others * saturated_at_mean(often[own:]), idf.take(words[own:]))
         # For rows without a word of the question, what the best word related to it is worth; summed over words.
-        best = _highest(caller, len(query.words), words[own:], hits.rows[own:], worth)
+        best = _highest(caller, len(query.words), words[own:], hits.rows[own : len(words)], worth)
         best[holds] = 0
         related = np.add.reduce(best, axis=0)
         scores += np.float32(_RELATED) * related
@@ -97,7 +108,10 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
         for written, *_ in query.words[:_MOST_MISSPELT]:
             if len(written) >= _SHORTEST_MISSPELT:
                 evidence |= _may_misspell(caller, written)
-    trigrams = _trigram_score(caller, query.clear, lengths)
+    # The summed rarity of the question's trigrams that each row has, a little less for long rows.
+    holding = hits.holding[terms:]
+    summed = caller.sum_by_row(hits.rows[len(words) :], rarity(holding, caller.count).repeat(holding))
+    trigrams = summed / lengths
     return LexicalMatch(asked.hashes[: asked.forms], rows, held, idf, scores, trigrams, evidence)
 
 
@@ -117,7 +131,7 @@ def _highest(
 def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.float32]:
     """The idf of each word by the commonest of its forms."""
     pairs = [(number, form) for number, forms in enumerate(words) for form in hash_forms(forms)]
-    hits, _ = caller.find_terms(np.array([form for _, form in pairs], dtype=np.uint32))
+    hits, _ = caller.find_terms(np.array([form for _, form in pairs], dtype=np.uint64))
     holding = np.zeros(len(words), dtype=np.int64)
     np.maximum.at(holding, np.array([number for number, _ in pairs], dtype=np.int64), hits.holding)
     return rarity(holding, caller.count)
@@ -128,23 +142,22 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
     best = (-score).argsort(kind="stable")[:_FEEDBACK_RECORDS]
     credit = score.take(best)
     kept = np.count_nonzero(credit > 0)
-    terms, places, counts = caller.terms_of(best[:kept])
-    shared = np.bincount(places, minlength=len(terms))
+    terms = caller.terms_of(best[:kept])
+    shared = np.bincount(terms.places, minlength=len(terms.hashes))
     # A term of one best row alone would only praise that row for its other words.
     telling = shared > 1
-    telling[_places_among(terms, match.hashes)] = False
+    telling[_places_among(terms.hashes, match.hashes)] = False
     candidates = telling.nonzero()[0]
     if not len(candidates):
         return np.zeros(len(caller), dtype=np.float32)
-    found = terms.take(candidates)
-    value = np.bincount(places, weights=credit[:kept].repeat(counts)).take(candidates)
-    value *= rarity(caller.term_holding(found), max(caller.count, 1))
+    value = np.bincount(terms.places, weights=credit[:kept].repeat(terms.counts)).take(candidates)
+    value *= rarity(caller.holding_at(terms, candidates), max(caller.count, 1))
     chosen = (-value).argsort(kind="stable")[:_FEEDBACK_TERMS]
-    hits, often = caller.find_terms(found.take(chosen))
-    return caller.sum_by_row(hits, value.take(chosen).repeat(hits.holding) * saturated_at_mean(often))
+    hits, often = caller.find_at(terms, candidates.take(chosen))
+    return caller.sum_by_row(hits.rows, value.take(chosen).repeat(hits.holding) * saturated_at_mean(often))
 
 
-def _places_among(hashes: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDArray[np.int64]:
+def _places_among(hashes: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Where those of the wanted hashes stand that are among these, which ascend."""
     if not len(hashes):
         return np.zeros(0, dtype=np.int64)
@@ -154,18 +167,9 @@ def _places_among(hashes: NDArray[np.uint32], wanted: NDArray[np.uint32]) -> NDA
 
 def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:
     """Rows that share enough of a word's trigrams, and nearly all the telling ones of those that occur at all."""
-    wanted = trigram_hashes(word)
-    hits = caller.find_trigrams(wanted)
+    wanted = _placed(asked_trigrams(word))
+    hits = caller.find_trigrams(np.array(wanted, dtype=np.uint64))
     telling = rarity(hits.holding, caller.count) * (hits.holding > 0)
     share = np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
-    told = caller.sum_by_row(hits, telling.repeat(hits.holding))
+    told = caller.sum_by_row(hits.rows, telling.repeat(hits.holding))
     return (share >= _MISSPELT) & (told >= np.float32(_MISSPELT_TELLING) * telling.sum())
-
-
-def _trigram_score(caller: Caller, query: str, lengths: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The summed rarity of the question's trigrams that each row has, a little less for long rows.
-
-    All words of the question take part, also those that are not looked for: how it is put tells something too.
-    """
-    hits = caller.find_trigrams(trigram_hashes(query))
-    return caller.sum_by_row(hits, rarity(hits.holding, caller.count).repeat(hits.holding)) / lengths

@@ -44,6 +44,23 @@ class Postings:
         starts = np.append(first.nonzero()[0], len(ordered))
         return cls(ordered[first], starts, rows[order]), order
 
+    def followed_by(self, others: "Postings", first: int) -> "Postings":
+        """These postings, and behind them others, whose hashes come on top of `first`; all of ours are below that."""
+        hashes = np.concatenate([self.hashes, others.hashes.astype(np.uint64) + np.uint64(first)], dtype=np.uint64)
+        starts = np.concatenate([self.starts[:-1], others.starts + len(self.rows)])
+        return Postings(hashes, starts, np.concatenate([self.rows, others.rows]))
+
+    def parted_at(self, first: int) -> tuple["Postings", "Postings"]:
+        """What `followed_by` made one of."""
+        ours = int(self.hashes.searchsorted(np.uint64(first)))
+        end = int(self.starts[ours])
+        return (
+            Postings(self.hashes[:ours].astype(np.uint32), self.starts[: ours + 1], self.rows[:end]),
+            Postings(
+                (self.hashes[ours:] - np.uint64(first)).astype(np.uint16), self.starts[ours:] - end, self.rows[end:]
+            ),
+        )
+
     @property
     def nbytes(self) -> int:
         return self.hashes.nbytes + self.starts.nbytes + self.rows.nbytes
@@ -53,10 +70,21 @@ class Postings:
         starts, ends = self._spans(wanted)
         return ends - starts
 
+    def holding_at(self, places: NDArray[Any]) -> NDArray[np.int64]:
+        """How many rows hold the hashes at these places."""
+        return self.starts.take(places + 1) - self.starts.take(places)
+
     def find(self, wanted: NDArray[Any]) -> Hits:
         """Where the wanted hashes stand."""
         starts, ends = self._spans(wanted)
-        holding = ends - starts
+        return self._hits(ends, ends - starts)
+
+    def find_at(self, places: NDArray[Any]) -> Hits:
+        """Where the hashes at these places stand."""
+        ends = self.starts.take(places + 1)
+        return self._hits(ends, ends - self.starts.take(places))
+
+    def _hits(self, ends: NDArray[np.int64], holding: NDArray[np.int64]) -> Hits:
         # The last hit of a hash stands at its end in the postings, and at the running sum among the hits.
         places = (ends - holding.cumsum()).repeat(holding)
         places += np.arange(len(places))

@@ -7,11 +7,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .postings import Postings
+from .postings import Hits, Postings
 from .signature import signature_parts
 from .vectors import lengths_of
 
 _NO_THREAD: Final = 0
+
+FIRST_TRIGRAM: Final = 1 << 32
+"""The hash of a trigram comes on top of this: terms and trigrams are looked up together, in one list."""
 
 
 class Row(NamedTuple):
@@ -39,13 +42,13 @@ class Segment:
     """Process-local hashes of the origin's thread, 0 for none."""
     times_ms: NDArray[np.int64]
     word_counts: NDArray[np.float32]
-    terms: Postings
+    postings: Postings
+    """Of terms, and behind them of trigrams (`FIRST_TRIGRAM`)."""
     frequencies: NDArray[np.uint8]
     """For each posting of a term, how often its row holds it."""
-    trigrams: Postings
     subjects: Postings
     terms_of_rows: NDArray[np.int32]
-    """The terms again, row by row, as places in `terms.hashes`: those of row i start at `term_starts[i]`."""
+    """The terms again, row by row, as places in `postings.hashes`: those of row i start at `term_starts[i]`."""
     term_starts: NDArray[np.int64]
     vectors: NDArray[np.int8]
     """n x dimension; zero rows have no vector, and dimension is 0 when none has."""
@@ -54,8 +57,14 @@ class Segment:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    def find(self, wanted: NDArray[np.uint64], terms: int) -> tuple[Hits, NDArray[np.uint8]]:
+        """Where the wanted hashes stand, and for each hit of the first so many, which are terms, how often."""
+        hits = self.postings.find(wanted)
+        held = len(hits.places) if terms == len(wanted) else int(np.add.reduce(hits.holding[:terms]))
+        return hits, self.frequencies.take(hits.places[:held])
+
     def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The terms of these rows, row after row, as places in `terms.hashes`, and how many each row has."""
+        """The terms of these rows, row after row, as places in `postings.hashes`, and how many each row has."""
         starts, ends = self.term_starts.take(rows), self.term_starts.take(rows + 1)
         terms = [self.terms_of_rows[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return np.concatenate(terms or [self.terms_of_rows[:0]]), ends - starts
@@ -64,8 +73,7 @@ class Segment:
     def nbytes(self) -> int:
         columns = (self.numbers, self.keys, self.threads, self.times_ms, self.word_counts, self.frequencies)
         lists = (self.terms_of_rows, self.term_starts, self.vectors, self.vector_lengths)
-        postings = (self.terms, self.trigrams, self.subjects)
-        return sum(part.nbytes for part in (*columns, *lists, *postings))
+        return sum(part.nbytes for part in (*columns, *lists, self.postings, self.subjects))
 
 
 def build_segment(rows: Sequence[Row]) -> Segment:
@@ -96,13 +104,9 @@ def merge_segments(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segmen
         for name in ("numbers", "keys", "threads", "times_ms", "word_counts")
     }
     columns["vectors"] = _stacked([segment.vectors[alive] for segment, alive in parts])
-    lists = {
-        name: [_lists_of(getattr(segment, name), segment, alive, name) for segment, alive in parts]
-        for name in ("terms", "trigrams", "subjects")
-    }
-    frequencies = np.concatenate([values for _, values in lists["terms"]])
-    joined = {name: _Lists.joined([values for values, _ in found]) for name, found in lists.items()}
-    return _assemble(columns, joined["terms"], frequencies, joined["trigrams"], joined["subjects"])
+    lists = [_living_lists(segment, alive) for segment, alive in parts]
+    terms, trigrams, subjects = (_Lists.joined(found) for found in zip(*(held for held, _ in lists), strict=True))
+    return _assemble(columns, terms, np.concatenate([often for _, often in lists]), trigrams, subjects)
 
 
 class _Lists(NamedTuple):
@@ -122,17 +126,23 @@ class _Lists(NamedTuple):
         return cls(np.concatenate([part.hashes for part in parts]), np.concatenate([part.counts for part in parts]))
 
 
-def _lists_of(
-    postings: Postings, segment: Segment, alive: NDArray[np.bool_], name: str
-) -> tuple[_Lists, NDArray[np.uint8]]:
-    """Postings turned back into lists of the living rows, with the frequencies of terms in the same order."""
+def _living_lists(
+    segment: Segment, alive: NDArray[np.bool_]
+) -> tuple[tuple[_Lists, _Lists, _Lists], NDArray[np.uint8]]:
+    """The terms, trigrams and subjects of the living rows, as they were given, and the frequencies of the terms."""
+    terms, trigrams = segment.postings.parted_at(FIRST_TRIGRAM)
+    held, kept = _lists_of(terms, alive)
+    return (held, _lists_of(trigrams, alive)[0], _lists_of(segment.subjects, alive)[0]), segment.frequencies[kept]
+
+
+def _lists_of(postings: Postings, alive: NDArray[np.bool_]) -> tuple[_Lists, NDArray[np.int64]]:
+    """Postings turned back into lists of the living rows, and which of the postings those are, in their order."""
     order = postings.rows.argsort(kind="stable")
     rows = postings.rows[order]
     kept = order[alive[rows]]
-    counts = np.bincount(rows, minlength=len(segment))[alive]
-    frequencies = segment.frequencies[kept] if name == "terms" else np.zeros(0, dtype=np.uint8)
+    counts = np.bincount(rows, minlength=len(alive))[alive]
     hashes = postings.hashes.repeat(np.diff(postings.starts))
-    return _Lists(hashes[kept], counts), frequencies
+    return _Lists(hashes[kept], counts), kept
 
 
 def _assemble(
@@ -144,11 +154,11 @@ def _assemble(
     term_postings, order = Postings.of(terms.hashes, rows.repeat(terms.counts))
     terms_of_rows = np.empty(len(order), dtype=np.int32)
     terms_of_rows[order] = np.arange(len(term_postings.hashes)).repeat(np.diff(term_postings.starts))
+    trigram_postings, _ = Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))
     return Segment(
         **columns,
-        terms=term_postings,
+        postings=term_postings.followed_by(trigram_postings, FIRST_TRIGRAM),
         frequencies=frequencies[order],
-        trigrams=Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))[0],
         subjects=Postings.of(subjects.hashes, rows.repeat(subjects.counts))[0],
         terms_of_rows=terms_of_rows,
         term_starts=np.concatenate([np.zeros(1, dtype=np.int64), terms.counts.cumsum()]),

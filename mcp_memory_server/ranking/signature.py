@@ -27,7 +27,10 @@ SIGNATURE_VERSION: Final = 1
 _HEADER: Final = struct.Struct("<BBHHH")
 _MOST: Final = 0xFFFF
 _MOST_SUBJECT_TERMS: Final = 8
-_TRIGRAM_FACTORS: Final = [np.uint32(factor) for factor in (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F)]
+_FACTORS: Final = (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F)
+_TRIGRAM_FACTORS: Final = [np.uint32(factor) for factor in _FACTORS]
+# Up to so many characters the trigrams are hashed one by one: most of them are known.
+_SHORT: Final = 500
 _UPPER_HALF: Final = np.uint32(16)
 
 
@@ -106,8 +109,7 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
 
     Words are folded and stand between single spaces, so that a trigram also tells a word's start and end.
     """
-    folded = fold(composed(text[:MAX_TEXT_CHARS]))[:MAX_TEXT_CHARS]
-    padded = spaced(folded)
+    padded = _padded(text)
     if len(padded) < 3:
         return np.zeros(0, dtype=np.uint16)
     points = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4")
@@ -118,6 +120,25 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
     distinct = np.ones(len(hashes), dtype=np.bool_)
     np.not_equal(hashes[1:], hashes[:-1], out=distinct[1:])
     return hashes[distinct]
+
+
+def asked_trigrams(text: str) -> list[int]:
+    """`trigram_hashes` as numbers. For a question it takes a third of the time."""
+    padded = _padded(text)
+    if len(padded) > _SHORT:
+        return trigram_hashes(text).tolist()
+    return sorted({_hash_trigram(padded[start : start + 3]) for start in range(len(padded) - 2)})
+
+
+@lru_cache(maxsize=16_384)
+def _hash_trigram(trigram: str) -> int:
+    first, second, third, mixing = _FACTORS
+    points = ord(trigram[0]) * first ^ ord(trigram[1]) * second ^ ord(trigram[2]) * third
+    return (points * mixing & 0xFFFFFFFF) >> 16
+
+
+def _padded(text: str) -> str:
+    return spaced(fold(composed(text[:MAX_TEXT_CHARS]))[:MAX_TEXT_CHARS])
 
 
 def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> str:

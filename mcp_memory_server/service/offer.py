@@ -184,7 +184,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
 
     def digest(most: int) -> MemoryDigest:
         if keys is None or pinned_keys is None:
-            return resolve_digest(found, scopes, most, ranked=True).model_copy(update=told)
+            return resolve_digest(found, scopes, most, ranked=True, told=told)
         resolved = resolve_digest(found, scopes, most)
         pinned = sum(entry.pinned for entry in resolved.entries)
         omitted = {

@@ -26,12 +26,13 @@ def reasons(
         `expanded` where it came along one hop.
     """
     asked = asked_words(query) if query else None
-    found = {entry.id: _reason(entry, ranks[entry.id], asked) for entry in entries}
+    found: dict[str, dict[str, Any]] = {}
     for entry in entries:
+        reason = found[entry.id] = _reason(entry, ranks[entry.id], asked)
         if entry.overrides:
-            found[entry.id]["overrides"] = [override.scope for override in entry.overrides]
+            reason["overrides"] = [override.scope for override in entry.overrides]
         if entry.id in expanded:
-            found[entry.id]["expanded"] = True
+            reason["expanded"] = True
     return found
 
 

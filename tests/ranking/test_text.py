@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mcp_memory_server.ranking import encode_signature, terms
 from mcp_memory_server.ranking.languages import detect_language, stop_words
 from mcp_memory_server.ranking.normalise import fold
-from mcp_memory_server.ranking.signature import trigram_hashes
+from mcp_memory_server.ranking.signature import asked_trigrams, trigram_hashes
 from mcp_memory_server.ranking.stop_words import STOP_WORDS
 from mcp_memory_server.ranking.text import MAX_QUERY_WORDS, read_query
 
@@ -122,3 +122,9 @@ def test_a_hostile_run_of_joiners_takes_no_longer_than_its_length() -> None:
 def test_trigrams_are_distinct_and_ascending(text: str) -> None:
     hashes = trigram_hashes(text).tolist()
     assert hashes == sorted(set(hashes))
+
+
+@given(st.text(max_size=200))
+def test_the_trigrams_of_a_question_are_those_of_a_text(text: str) -> None:
+    for asked in (text, text * 20):
+        assert asked_trigrams(asked) == trigram_hashes(asked).tolist()

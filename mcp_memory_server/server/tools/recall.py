@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 import mcp_types as types
@@ -126,15 +126,26 @@ def _recalled_json(recalled: Recalled) -> dict[str, Any]:
 
 
 class _EntryJson(NamedTuple):
-    """An entry as JSON, and which of its fields hold lists or objects."""
+    """An entry as JSON, and which of its fields hold lists or objects: of plain values alone, or of others."""
 
     fields: dict[str, Any]
-    nested: tuple[str, ...]
+    shallow: tuple[str, ...]
+    deep: tuple[str, ...]
 
 
 def _made_entry_json(entry: DigestEntry) -> _EntryJson:
     fields = entry.model_dump(mode="json")
-    return _EntryJson(fields, tuple(name for name, value in fields.items() if isinstance(value, (list, dict))))
+    nested = [name for name, value in fields.items() if _is_nested(value)]
+    deep = [name for name in nested if any(map(_is_nested, _held(fields[name])))]
+    return _EntryJson(fields, tuple(name for name in nested if name not in deep), tuple(deep))
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, (list, dict))
+
+
+def _held(value: Any) -> Iterable[Any]:
+    return cast("dict[str, Any]", value).values() if isinstance(value, dict) else value
 
 
 _kept_json: Final = Derived[DigestEntry, _EntryJson](_made_entry_json)
@@ -144,7 +155,9 @@ def _entry_json(entry: DigestEntry) -> dict[str, Any]:
     """An entry as JSON, for whoever asks to keep: what is kept here nobody else may get hold of."""
     kept = _kept_json(entry)
     fields = kept.fields.copy()
-    for name in kept.nested:
+    for name in kept.shallow:
+        fields[name] = fields[name].copy()
+    for name in kept.deep:
         fields[name] = _copied(fields[name])
     return fields
 
