@@ -24,10 +24,12 @@ _IS_CONDITIONAL: Final = """(
     memory.begins IS NOT NULL OR memory.valid_to IS NOT NULL OR memory.archived_at IS NOT NULL
     OR memory.sensitivity = 'secret' OR memory.kind = 'session'
 )"""
+CONDITION_COLUMNS: Final = (
+    "memory.begins, memory.valid_to, memory.archived_at, memory.sensitivity, memory.kind, memory.thread"
+)
+"""For a select that `conditions_of` reads."""
 _CONDITIONAL: Final = f"""
-SELECT memory.scope_id, memory.number, memory.begins, memory.valid_to, memory.archived_at, memory.sensitivity,
-    memory.kind, memory.thread
-FROM memory WHERE {{rows}} AND {_IS_CONDITIONAL}
+SELECT memory.scope_id, memory.number, {CONDITION_COLUMNS} FROM memory WHERE {{rows}} AND {_IS_CONDITIONAL}
 """
 _AT_SCOPES: Final = _CONDITIONAL.format(rows="memory.scope_id = ANY($1)")
 _AMONG_NUMBERS: Final = _CONDITIONAL.format(rows="memory.scope_id = $1 AND memory.number = ANY($2::bigint[])")
@@ -110,21 +112,29 @@ async def conditions_at(db: Transaction, places: Iterable[UUID]) -> dict[UUID, d
     """The records at the scopes that a plain filter may leave out, by scope and number."""
     found: dict[UUID, dict[int, Conditions]] = {place: {} for place in places}
     for place, number, *columns in await db.rows(_AT_SCOPES, list(found)):
-        found[place][number] = _conditions(columns)
+        if (conditions := conditions_of(columns)) is not None:
+            found[place][number] = conditions
     return found
 
 
 async def conditions_among(db: Transaction, place: UUID, numbers: Sequence[int]) -> dict[int, Conditions]:
     """Of these records of a scope those that a plain filter may leave out."""
-    if not numbers:
-        return {}
-    return {number: _conditions(columns) for _, number, *columns in await db.rows(_AMONG_NUMBERS, place, numbers)}
+    found: dict[int, Conditions] = {}
+    for _, number, *columns in await db.rows(_AMONG_NUMBERS, place, numbers):
+        if (conditions := conditions_of(columns)) is not None:
+            found[number] = conditions
+    return found
 
 
-def _conditions(columns: Sequence[Any]) -> Conditions:
+def conditions_of(columns: Sequence[Any]) -> Conditions | None:
+    """What a plain filter may leave a record out for, by its `CONDITION_COLUMNS`; None where nothing is."""
     begins, valid_to, archived_at, sensitivity, kind, thread = columns
     session = thread if kind == "session" else None
-    return Conditions(begins, valid_to, archived_at is not None, sensitivity == "secret", session)
+    found = Conditions(begins, valid_to, archived_at is not None, sensitivity == "secret", session)
+    return None if found == _UNCONDITIONAL else found
+
+
+_UNCONDITIONAL: Final = Conditions(None, None, is_archived=False, is_secret=False, session=None)
 
 
 async def narrowed(db: Transaction, scopes: Mapping[UUID, str], asked: Filter, statuses: Sequence[Status]) -> Narrowed:

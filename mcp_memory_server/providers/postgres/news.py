@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from mcp_memory_server.providers.held import Held, Scope
+from mcp_memory_server.providers.rows import RECORD_COLUMNS
 from mcp_memory_server.providers.signatures import signature_of
 
 from .columns import COLUMNS, record_of
 from .connection import Transaction
 from .names import told
-from .narrowing import conditions_among, conditions_at
+from .narrowing import CONDITION_COLUMNS, conditions_among, conditions_at, conditions_of
 
 if TYPE_CHECKING:
     from mcp_memory_server.providers.shown import Conditions
     from mcp_memory_server.ranking import Row
+    from mcp_memory_server.records import MemoryRecord
 
 _ROW: Final = """
 signature.scope_id, signature.number, signature.key, signature.thread, signature.time_ms, signature.lexical,
@@ -27,9 +29,11 @@ _WHOLE: Final = f"SELECT {_ROW} FROM signature WHERE signature.scope_id = ANY($1
 _CHANGED: Final = f"SELECT {_ROW} FROM signature WHERE signature.scope_id = $1 AND signature.generation > $3"
 _GONE: Final = "SELECT removal.number FROM removal WHERE removal.scope_id = $1 AND removal.generation > $2"
 _RECORDS: Final = f"""
-SELECT {COLUMNS}, memory.scope_id, memory.number FROM unnest($1::uuid[], $2::bigint[]) AS wanted (place, number)
-JOIN memory ON memory.scope_id = wanted.place AND memory.number = wanted.number WHERE memory.scope_id = ANY($1)
+SELECT {COLUMNS}, memory.number, {CONDITION_COLUMNS} FROM memory
+WHERE memory.scope_id = $1 AND memory.number = ANY($2::bigint[])
 """
+_FEW: Final = 64
+"""As many that changed are decoded at once; of more, as after an import, few will be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +45,36 @@ class News:
     rows: list[Sequence[Any]] = field(default_factory=list[Sequence[Any]])
     gone: list[int] = field(default_factory=list[int])
     conditions: dict[int, Conditions] = field(default_factory=dict[int, "Conditions"])
-    outdated: dict[int, Sequence[Any]] = field(default_factory=dict[int, Sequence[Any]])
-    """By number the records of rows whose signature another release wrote in another form."""
+    records: dict[int, Sequence[Any]] = field(default_factory=dict[int, Sequence[Any]])
+    """By number what was read of the records too: of the few that changed, and of those that are signed anew."""
 
     def held(self, language: str | None) -> Held:
         """The scope up to date."""
-        rows = [self._row(row, language) for row in self.rows]
+        records = {number: record_of(self.scope.token, row) for number, row in self.records.items()}
+        rows = [_row_of(row, records, language) for row in self.rows]
         if self.since is None:
             rows.sort(key=lambda row: row.number)
-            return Held.whole(self.scope.generation, rows, self.conditions)
-        return self.since.brought_to(self.scope.generation, rows, self.gone, self.conditions)
+            held = Held.whole(self.scope.generation, rows, self.conditions)
+        else:
+            held = self.since.brought_to(self.scope.generation, rows, self.gone, self.conditions)
+        held.records.update(records)
+        return held
 
-    def _row(self, columns: Sequence[Any], language: str | None) -> Row:
-        from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy, after the handshake
 
-        _, number, key, thread, time_ms, lexical, pooled = columns
-        outdated = self.outdated.get(number)
-        if outdated is not None:  # `doctor` writes it anew for good
-            lexical = signature_of(record_of(self.scope.token, outdated), language)
-        return Row(number, told(key), told(thread), time_ms, lexical, pooled)
+def _row_of(columns: Sequence[Any], records: Mapping[int, MemoryRecord], language: str | None) -> Row:
+    from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy, after the handshake
+
+    _, number, key, thread, time_ms, lexical, pooled = columns
+    if _is_outdated(lexical):  # `doctor` writes it anew for good
+        lexical = signature_of(records[number], language)
+    return Row(number, told(key), told(thread), time_ms, lexical, pooled)
+
+
+def _is_outdated(lexical: bytes) -> bool:
+    """Whether another release wrote the signature in another form."""
+    from mcp_memory_server.ranking import SIGNATURE_VERSION  # noqa: PLC0415  # numpy, after the handshake
+
+    return lexical[0] != SIGNATURE_VERSION
 
 
 async def read_news(
@@ -83,7 +98,7 @@ async def read_news(
     for one in news.values():
         if one.since is not None:
             await _read_changed(db, one, one.since.generation, embedder)
-    await _read_outdated(db, news)
+        await _read_outdated(db, one)
     return kept
 
 
@@ -102,14 +117,20 @@ async def _read_changed(db: Transaction, news: News, since: int, embedder: str |
     place = news.scope.id
     news.rows.extend(await db.rows(_CHANGED, place, embedder, since))
     news.gone.extend(number for (number,) in await db.rows(_GONE, place, since))
-    news.conditions.update(await conditions_among(db, place, [row[1] for row in news.rows]))
+    numbers = [row[1] for row in news.rows]
+    if len(numbers) > _FEW:
+        news.conditions.update(await conditions_among(db, place, numbers))
+        return
+    # What was just written is likely to be asked about: its text comes along.
+    for row in await db.rows(_RECORDS, place, numbers) if numbers else ():
+        number, *conditions = row[len(RECORD_COLUMNS) :]
+        news.records[number] = row
+        if (found := conditions_of(conditions)) is not None:
+            news.conditions[number] = found
 
 
-async def _read_outdated(db: Transaction, news: Mapping[UUID, News]) -> None:
-    from mcp_memory_server.ranking import SIGNATURE_VERSION  # noqa: PLC0415  # numpy, after the handshake
-
-    outdated = [row[:2] for one in news.values() for row in one.rows if row[5][0] != SIGNATURE_VERSION]
-    if outdated:
-        places, numbers = zip(*outdated, strict=True)
-        for row in await db.rows(_RECORDS, list(places), list(numbers)):
-            news[row[-2]].outdated[row[-1]] = row
+async def _read_outdated(db: Transaction, news: News) -> None:
+    numbers = [row[1] for row in news.rows if row[1] not in news.records and _is_outdated(row[5])]
+    if numbers:
+        for row in await db.rows(_RECORDS, news.scope.id, numbers):
+            news.records[row[len(RECORD_COLUMNS)]] = row

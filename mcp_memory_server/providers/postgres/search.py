@@ -66,7 +66,8 @@ WHERE signature.scope_id = ANY($1)
 """
 
 _MOST_ATTEMPTS: Final = 10
-"""Each fails only where one of the best records is replaced in the milliseconds between finding and reading it."""
+"""Each fails only where one of the best records is replaced between finding and reading it. What others of them say is
+kept, and what is new comes along with the news: the next attempt has less to read."""
 _WAIT_S: Final = 0.1
 _CHANGES_COST: Final = 30
 """Taking in a row that changed takes as long as ranking about so many."""
@@ -210,8 +211,11 @@ class _Search:
             scopes.shrink()
         missing = ranking.among.missing(ranking.held, ranking.found)
         if missing:
-            for place, number, record in await self._records(ranking.held, missing):
+            records = await self._records(ranking.held, missing)
+            for place, number, record in records:
                 scopes.add_records(ranking.held[place], [(number, record)])
+            if len(records) < len(missing):
+                raise _ReplacedMeanwhile
         return ranking.among.answer(ranking.held, ranking.found, self.request.limit)
 
     def _is_soon_ranked(self) -> bool:
@@ -250,13 +254,15 @@ class _Search:
         """The token vectors of records by (block, number), for late interaction; of current versions only."""
         current = [(place, number) for place, number in asked if number not in among.versions[place]]
         rows = await self._rows_as_they_were(held, current, _TOKENS, _embedder(self.request))
+        if len(rows) < len(current):
+            raise _ReplacedMeanwhile
         vectors = {(row[0], row[1]): row[2] for row in rows}
         return [vectors.get((self.about.scopes[place].id, number)) for place, number in asked]
 
     async def _records(
         self, held: Sequence[Held], wanted: Sequence[tuple[int, int]]
     ) -> list[tuple[int, int, MemoryRecord]]:
-        """These records by place of their scope and number."""
+        """These records by place of their scope and number, but those that are other ones by now."""
         rows = await self._rows_as_they_were(held, wanted, _RECORDS)
         places = {scope.id: place for place, scope in enumerate(self.about.scopes)}
         tokens = [scope.token for scope in self.about.scopes]
@@ -268,18 +274,11 @@ class _Search:
     async def _rows_as_they_were(
         self, held: Sequence[Held], wanted: Sequence[tuple[int, int]], query: str, *more: object
     ) -> list[Sequence[Any]]:
-        """A row for each record that is wanted as of the generation held.
-
-        Raises:
-            _ReplacedMeanwhile: one of them is another one by now.
-        """
+        """A row for each record that is what it was at the generation held."""
         places = {scope.id: scope.token for scope in self.about.scopes}
         columns = (
             [self.about.scopes[place].id for place, _ in wanted],
             [number for _, number in wanted],
             [held[place].generation for place, _ in wanted],
         )
-        rows = await self.database.read(places, lambda db: db.rows(query, *columns, *more))
-        if len(rows) < len(wanted):
-            raise _ReplacedMeanwhile
-        return rows
+        return await self.database.read(places, lambda db: db.rows(query, *columns, *more))

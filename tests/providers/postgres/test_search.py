@@ -50,6 +50,23 @@ async def test_answers_are_the_same_with_pgvector_and_without() -> None:
     assert len({hit.score for hit in without}) > 5
 
 
+async def test_signatures_of_another_form_are_read_all_the_same_and_written_anew_by_examining() -> None:
+    store = fresh_store()
+    asked = SearchRequest((ANN,), "Who keeps cats?", 10, minute(9))
+    forms = "SELECT DISTINCT get_byte(lexical, 0) FROM mcp_memory.signature"
+    async with open_postgres(store.url) as provider:
+        for number in range(3):
+            await remember(provider, f"key {number}", f"Keeps {number} cats")
+        expected = await provider.search(asked)
+    current = fetch(store.admin_url, forms)[0][0]
+    run(store.admin_url, "UPDATE mcp_memory.signature SET lexical = set_byte(lexical, 0, 0)")
+    async with open_postgres(store.url) as provider:
+        assert await provider.search(asked) == expected
+        await provider.examine()
+        assert [tuple(row) for row in fetch(store.admin_url, forms)] == [(current,)]
+        assert await provider.search(asked) == expected
+
+
 def copy(source: Path, target: Path) -> None:
     """With their owner: where the tests run as root, the server does not."""
     subprocess.run(["cp", "-a", source, target], check=True)
