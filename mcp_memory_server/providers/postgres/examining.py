@@ -81,7 +81,9 @@ async def _condition(db: Transaction, ways: tuple[Rewriting, ...], is_owned_apar
     unsearchable = await db.value(_UNSEARCHABLE)
     gap = roles.told_gap(role, await db.row(roles.WALL, role, SCHEMA))
     faults = [*_faults(unsearchable, int(details["pending_erasures"]), ways)]
-    if gap is not None and is_owned_apart:
+    if gap is None:
+        faults += roles.told_lacks(await db.row(roles.LACKING, SCHEMA))
+    elif is_owned_apart:
         faults.append(gap)
     return Condition(details, tuple(faults), () if gap is None or is_owned_apart else (gap,))
 

@@ -106,6 +106,11 @@ def _told(error: Any, limits: Limits) -> StoreBusy | StoreUnavailable:
             return StoreBusy(limits.busy_timeout_s)
         case asyncpg.QueryCanceledError():
             return StoreBusy(limits.statement_timeout_s, "did not answer in time")
+        case asyncpg.InsufficientPrivilegeError():
+            return StoreUnavailable(
+                "The role in the URL may not do what a server has to (InsufficientPrivilegeError, SQLSTATE 42501). Run "
+                "`mcp-memory-server migrate` with the owner's URL in MCP_MEMORY_ADMIN_URL."
+            )
         case asyncpg.ReadOnlySQLTransactionError():
             return StoreUnavailable(
                 f"The memory database takes no writes: it is a replica, or is set to read only; waited "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]
@@ -16,7 +16,7 @@ VACUUM_SINCE: Final = 17
 """The first release of Postgres in which a role that does not own a table can be let VACUUM it."""
 
 _TABLES: Final = """
-SELECT relname FROM pg_class
+SELECT oid, relname FROM pg_class
 WHERE relnamespace = $1::text::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition AND relname <> 'migration'
 ORDER BY relname
 """
@@ -25,6 +25,16 @@ SELECT role.rolsuper OR role.rolbypassrls AS passes,
     EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $2 AND pg_has_role(role.oid, nspowner, 'MEMBER')) AS owns
 FROM pg_roles AS role WHERE role.rolname = $1
 """
+LACKING: Final = f"""
+SELECT
+    array_agg(relname::text ORDER BY relname) FILTER (WHERE NOT (
+        has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+        AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))),
+    array_agg(relname::text ORDER BY relname) FILTER (WHERE relname NOT IN ('note', 'secret')
+        AND NOT row_security_active(oid))
+FROM ({_TABLES}) AS ours
+"""
+"""The tables that the own role may not use as a server has to, and those that it meets without the wall."""
 _MAY_WRITE_OUT: Final = """
 SELECT pg_has_role($1, 'pg_checkpoint', 'USAGE') AND has_function_privilege($1, 'pg_switch_wal()', 'EXECUTE')
 """
@@ -93,3 +103,18 @@ def told_gap(role: str, found: Sequence[Any] | None) -> str | None:
             "connect as a plain role that owns nothing."
         )
     return None
+
+
+def told_lacks(found: Sequence[Any] | None) -> Iterator[str]:
+    """What is to be mended, of what `LACKING` found, where the role is one that the wall holds."""
+    closed, bare = found or (None, None)
+    if closed:
+        yield (
+            f"The role may not read and write {', '.join(closed)} as a server has to. Run `mcp-memory-server migrate` "
+            "with the URL of the owner in MCP_MEMORY_ADMIN_URL."
+        )
+    if bare:
+        altered = "; ".join(
+            f"ALTER TABLE {SCHEMA}.{name} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY" for name in bare
+        )
+        yield f"Row-level security was taken off: queries alone keep scopes apart. Let the owner run: {altered};"

@@ -400,7 +400,7 @@ async def test_a_role_that_may_not_is_told_to_the_operator() -> None:
     store = fresh_store()
     async with open_postgres(store.url) as provider:
         run(store.admin_url, "REVOKE SELECT ON mcp_memory.memory FROM PUBLIC, " + _role_of(store.url))
-        with pytest.raises(StoreUnavailable, match=r"InsufficientPrivilegeError, SQLSTATE 42501.*doctor"):
+        with pytest.raises(StoreUnavailable, match=r"InsufficientPrivilegeError, SQLSTATE 42501.*migrate"):
             await listed(provider)
 
 

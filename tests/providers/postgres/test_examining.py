@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import anyio
+import pytest
 
 from mcp_memory_server.providers.contract.samples import erasing, question, remember
 from mcp_memory_server.providers.postgres import open_postgres
@@ -44,6 +45,26 @@ async def test_a_role_that_row_level_security_does_not_hold_is_told_of() -> None
     async with open_postgres(store.admin_url, migrates=False) as provider:
         condition = await provider.examine()
     assert (condition.faults, condition.notices) == ((gap,), ())
+
+
+@pytest.mark.parametrize(
+    ("act", "says"),
+    [
+        ("REVOKE INSERT ON mcp_memory.memory FROM {role}", "may not read and write memory as a server has to"),
+        ("REVOKE SELECT ON mcp_memory.secret FROM {role}", "may not read and write secret as a server has to"),
+        (
+            "ALTER TABLE mcp_memory.history DISABLE ROW LEVEL SECURITY",
+            "ALTER TABLE mcp_memory.history ENABLE ROW LEVEL",
+        ),
+    ],
+    ids=["write", "read", "wall"],
+)
+async def test_a_right_or_a_wall_that_was_taken_away_is_a_fault(act: str, says: str) -> None:
+    store = fresh_store()
+    async with open_postgres(store.url) as provider:
+        run(store.owner_url, act.format(role=cluster().role))
+        (fault,) = (await provider.examine()).faults
+        assert says in fault
 
 
 async def test_what_search_cannot_find_is_signed_anew() -> None:
