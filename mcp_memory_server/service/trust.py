@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from mcp_memory_server.errors import CredentialRefused
 from mcp_memory_server.kinds import words_of
+from mcp_memory_server.kinds.triples import TRIPLE
 from mcp_memory_server.policy import Claim, derivation_verdict, standing
 from mcp_memory_server.providers.base import SET_ASIDE_TOO, Filter, ListRequest, WriteRequest
 from mcp_memory_server.records import MemoryRecord, Provenance, Sensitivity, active_lane, lane_of
@@ -16,9 +18,14 @@ from .wiring import Wiring
 Raw = Mapping[str, str | Sequence[str] | None]
 """Arguments by name as they came, before anything is normalised away."""
 
+_NAMED: Final = (("key", "fact"), ("label", "value"), ("label", "line"), ("label", "new"))
+"""A name and what is said under it: of a memory, and of an edit of a working block."""
+
 
 def refuse_credentials(given: Raw) -> None:
     """Refuse arguments that hold what looks like a credential, before anything else looks at them.
+
+    Under the key of a password a word is one that would be none in a sentence.
 
     Args:
         given: the arguments that hold words of the caller's, as they came.
@@ -29,7 +36,8 @@ def refuse_credentials(given: Raw) -> None:
     # Loaded with the first write, never with the server.
     from mcp_memory_server.screening import find_credential  # noqa: PLC0415
 
-    for argument, value in given.items():
+    rows = ((names[-1], said) for names, said in _in_a_row(given, ": "))
+    for argument, value in (*given.items(), *rows):
         for text in _texts(value):
             if kind := find_credential(text):
                 raise CredentialRefused(argument, kind.name)
@@ -80,14 +88,31 @@ async def _sensitivity_without(wiring: Wiring, draft: WriteRequest) -> Sensitivi
 
 
 def suspicion_of(raw: Raw) -> str | None:
-    """Why the arguments read like an instruction to the model, for the person who reviews; None when they do not."""
+    """Why the arguments read like an instruction to the model, for the person who reviews; None when they do not.
+
+    Each by itself, and in a row those that models are shown in a row.
+    """
     from mcp_memory_server.screening import read_instruction  # noqa: PLC0415  # likewise
 
-    for argument, value in raw.items():
+    rows = ((" and ".join(names), said) for names, said in _in_a_row(raw, " "))
+    for argument, value in (*raw.items(), *rows):
         for text in _texts(value):
             if found := read_instruction(text):
                 return f"{found.reason} ({argument})"
     return None
+
+
+def _in_a_row(raw: Raw, after_name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is shown on one line, with the names of its arguments: it may say together what no part of it says.
+
+    Args:
+        raw: the arguments by name.
+        after_name: what stands between a name and what is said under it.
+    """
+    for names, between in (*((pair, after_name) for pair in _NAMED), (TRIPLE, " ")):
+        said = [text for name in names for text in _texts(raw.get(name))]
+        if len(said) > 1:
+            yield names, between.join(said)
 
 
 def suspicion_of_record(record: MemoryRecord) -> str | None:
