@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext, is_own_scope
-from mcp_memory_server.policy import forget_verdict
+from mcp_memory_server.policy import forget_verdict, may_see
 from mcp_memory_server.providers.base import Erasure, ForgetRequest
 from mcp_memory_server.records import MemoryRecord
 
@@ -43,18 +43,21 @@ async def forget(
 ) -> Forgot:
     """Erase one record for good (spec section 10.4).
 
-    By key it is the one at the narrowest own scope that holds the key. `scopes` widens where an administrator
-    looks; by default it is what the request resolves to.
+    By key it is the one at the narrowest own scope that holds the key, whatever its sensitivity: who knows of it may
+    have it erased. `scopes` widens where an administrator looks; by default it is what the request resolves to.
 
     Raises:
         InvalidInput: not exactly one of id and key.
-        NotFound: unknown, foreign and already forgotten records get the same error.
+        NotFound: unknown, foreign and already forgotten records get the same error, and so do those that others share
+            and that are kept from the session.
         Refused: the record stands at a wider scope; the message says who may.
     """
     if (command.id is None) == (command.key is None):
         raise InvalidInput.of("id", "or key: give exactly one of the two")
-    scopes = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
-    held = await find(wiring, scopes, id=command.id, key=command.key)
+    within = tuple(scopes if scopes is not None else await wiring.resolver.resolve(context))
+    held = await find(wiring, within, id=command.id, key=command.key)
+    if scopes is None and not command.elevated:
+        held = tuple(record for record in held if _is_known(wiring, context, record))
     target = _target(context, held, command)
     await wiring.journal.drain()
     forgotten = await wiring.provider.forget(
@@ -64,6 +67,13 @@ async def forget(
         raise _not_found(command)
     still = [record.scope for record in held if record.id != target.id and is_own_scope(context.actor, record.scope)]
     return Forgot(forgotten.id, forgotten.key, forgotten.scope, forgotten.erasure, tuple(still))
+
+
+def _is_known(wiring: Wiring, context: RequestContext, record: MemoryRecord) -> bool:
+    """Whether the session may hear that there is such a record."""
+    if is_own_scope(context.actor, record.scope):
+        return True
+    return record.sensitivity in wiring.shown_now(context).ceiling and may_see(context.actor, record)
 
 
 def _target(context: RequestContext, held: Sequence[MemoryRecord], command: ForgetCommand) -> MemoryRecord:

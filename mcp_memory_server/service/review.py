@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported, Problem
+from mcp_memory_server.errors import InvalidInput, NotFound, NotSupported, Problem, Refused, echo
 from mcp_memory_server.identity import RequestContext, check_scope, is_own_scope
 from mcp_memory_server.policy import approve_verdict, may_review
 from mcp_memory_server.providers.base import (
@@ -21,6 +21,7 @@ from mcp_memory_server.providers.base import (
     ListRequest,
     ReviewingProvider,
     SettleRequest,
+    WriteRequest,
     WriteStatus,
     Written,
     can_review,
@@ -41,6 +42,8 @@ from .trust import refuse_credentials, suspicion_of, suspicion_of_record
 from .wiring import Wiring
 
 MAX_REASON_CHARS: Final = 200
+MAX_PROPOSALS: Final = 100
+"""How many of one person's proposals may wait at a scope: more are read by nobody."""
 
 _REMEDY: Final = "List what waits with `mcp-memory-server review`; what others share needs --elevated there."
 
@@ -101,6 +104,7 @@ class Review:
 
         Raises:
             InvalidInput: every wrong argument; the scope is one's own, or does not apply.
+            Refused: as many of the caller's proposals wait there as may.
             CredentialRefused, NotSupported
         """
         refuse_credentials({"reason": proposal.reason})
@@ -115,7 +119,23 @@ class Review:
         because = ["proposal" + (f": {reason}" if reason else "")]
         because += [f"reads like an instruction: {suspicion}"] if suspicion else []
         held = replace(draft, provenance="tool", status="quarantined", held_because="; ".join(because))
+        await self._refuse_a_flood(held)
         return await self._provider.write(held)
+
+    async def _refuse_a_flood(self, proposed: WriteRequest) -> None:
+        """Refuse a further proposal where enough wait; one that waits already is none."""
+        request = ListRequest((proposed.scope,), statuses=("quarantined",), filter=SET_ASIDE_TOO)
+        by = proposed.origin.actor_ref
+        waiting = [
+            (record.key, record.text)
+            for record in (await self._provider.list(request)).records
+            if record.status == "quarantined" and record.origin.actor_ref == by and record.provenance == "tool"
+        ]
+        if len(waiting) >= MAX_PROPOSALS and (proposed.key, proposed.text) not in waiting:
+            raise Refused(
+                f"Nothing was proposed: {len(waiting)} of your proposals wait at {echo(proposed.scope)} already. "
+                "People decide about those first, with `mcp-memory-server review`."
+            )
 
     async def pending(
         self, context: RequestContext, scopes: Sequence[str] | None = None, *, elevated: bool = False
@@ -163,7 +183,7 @@ class Review:
         approval = approval or Approval()
         record = (await self.find(context, record_id, scopes, elevated=approval.elevated)).record
         approve_verdict(context.actor, record, approval.elevated).require()
-        text = None if approval.fact is None else self.worded(approval.fact)
+        text = None if approval.fact is None else self.worded(record, approval.fact)
         asked = self._settling(context, record, "approve")
         asked = replace(asked, text=text, if_version=approval.if_version)
         put_otherwise = text not in (None, record.text) and approval.words_of == "human"
@@ -178,13 +198,13 @@ class Review:
         status = "replaced" if settled.previous else "unchanged" if held_already else "stored"
         return Approved(status, settled.record, settled.previous, settled.erasure)
 
-    def worded(self, fact: str) -> str:
+    def worded(self, record: MemoryRecord, fact: str) -> str:
         """Other words for a record that waits, as they would be stored.
 
         Raises:
             InvalidInput, CredentialRefused
         """
-        refuse_credentials({"fact": fact})
+        refuse_credentials({"key": record.key, "fact": fact})
         return normal_text(fact, self._wiring.limits.max_fact_chars)
 
     async def reject(

@@ -10,7 +10,7 @@ from mcp_memory_server.providers.base import Group
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.service import MemoryService, SearchOptions
-from mcp_memory_server.service.review import MAX_REASON_CHARS, Approval, Proposal
+from mcp_memory_server.service.review import MAX_PROPOSALS, MAX_REASON_CHARS, Approval, Proposal
 from tests.people import ANN, ANN_IN_SHOP, BOB
 from tests.watched_provider import WatchedProvider
 
@@ -253,6 +253,16 @@ async def test_a_store_without_review_says_so_and_holds_what_must_be_held() -> N
             await attempt
 
 
+async def test_a_flood_of_proposals_is_refused_until_people_have_decided_about_some(service: MemoryService) -> None:
+    waiting = [await proposed(service, replace(PROPOSAL, key=f"key {number}")) for number in range(MAX_PROPOSALS)]
+    with pytest.raises(Refused, match=r"100 of your proposals wait at 'tenant:acme' already"):
+        await service.review.propose(ANN, replace(PROPOSAL, key="one more"))
+    assert (await service.review.propose(ANN, replace(PROPOSAL, key="key 0"))).status == "unchanged"
+    assert (await service.review.propose(BOB, PROPOSAL)).status == "stored"
+    await service.review.reject(ANN, waiting[0].id, elevated=True)
+    assert (await service.review.propose(ANN, replace(PROPOSAL, key="one more"))).status == "stored"
+
+
 # --- reading back ---------------------------------------------------------------------------------------------
 
 
@@ -265,6 +275,10 @@ async def test_what_waits_at_a_shared_scope_is_read_back_by_those_who_decide_abo
         assert await service.search(context, everything) == ()
         with pytest.raises(NotFound):
             await service.record_versions(context, record.id)
+        with pytest.raises(NotFound):
+            await service.forget(context, id=record.id)
+        with pytest.raises(NotFound):
+            await service.forget(context, key=record.key)
     assert (await service.page(REVIEWER, "tenant:acme")).records == (record,)
     assert [hit.record for hit in await service.search(REVIEWER, everything)] == [record]
     assert await service.record_versions(REVIEWER, record.id) == (record,)

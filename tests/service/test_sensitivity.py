@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mcp_memory_server import Actor, MemoryService
-from mcp_memory_server.errors import Conflict, InvalidInput, NotFound
+from mcp_memory_server.errors import Conflict, InvalidInput, NotFound, Refused
 from mcp_memory_server.identity import RequestContext
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.records import Sensitivity
@@ -123,6 +123,19 @@ async def test_what_lies_above_can_be_forgotten_by_who_knows_of_it() -> None:
     service = await stocked()
     assert (await service.forget(ANN, key="salary")).key == "salary"
     assert (await service.stats(CLEARED)).records == 2
+
+
+async def test_who_may_not_see_a_shared_record_does_not_learn_by_forgetting_that_it_is_there() -> None:
+    service = MemoryService(InMemoryProvider())
+    stated = await service.state(ANN, "merger", "In May", scope="tenant:acme", elevated=True, sensitivity="secret")
+    merger = stated.record
+    with pytest.raises(NotFound):
+        await service.forget(ANN, id=merger.id)
+    with pytest.raises(NotFound):
+        await service.forget(ANN, key="merger")
+    with pytest.raises(Refused, match="shared with others"):
+        await service.forget(CLEARED, key="merger")
+    assert (await service.forget(ANN, key="merger", elevated=True)).id == merger.id
 
 
 async def test_a_sensitivity_that_there_is_not_is_refused() -> None:

@@ -158,7 +158,7 @@ async def _approve(call: Call, pending: Pending, fact: str | None) -> Result:
     record = pending.record
     if pending.refusal is not None:
         return _result("waiting", pending, f"{_still(record)} {pending.refusal}")
-    wording = record.text if fact is None else call.service.review.worded(fact)
+    wording = record.text if fact is None else call.service.review.worded(record, fact)
     question = Question(
         f"{described(pending, wording)}\n\nShould it be remembered?",
         {
