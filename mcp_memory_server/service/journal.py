@@ -31,10 +31,11 @@ logger = logging.getLogger(__name__)
 
 # Long enough to gather the turns of a busy moment, short enough that a replay from another process finds them.
 _FLUSH_INTERVAL_S: Final = 0.2
-# By then an entry is written, unless its process ended, its store is away, or the machine is very busy.
-_ARRIVES_WITHIN_S: Final = 2 * _FLUSH_INTERVAL_S
+# When to look again for an entry that another process may be about to write. The first look mostly finds it; on a busy
+# machine it takes longer.
+_LOOKS_AGAIN_AFTER_S: Final = (0.3, 0.7)
 # As far as clocks of servers may be apart, and more.
-_NEW_FOR_S: Final = 2.0
+_NEW_FOR_S: Final = 5.0
 # What a store that cannot be written for long may make us hold; the oldest entries go first.
 _MOST_WAITING: Final = 10_000
 _PRUNE_EVERY: Final = 1_000
@@ -112,7 +113,8 @@ class Journal:
             return False
         async with self._writing:
             batch, self._waiting = self._waiting, []
-            self._wake = anyio.Event()
+            if self._wake.is_set():  # another one would not wake the writer, who waits for this one
+                self._wake = anyio.Event()
             if not batch:
                 return self._healthy
             try:
@@ -146,9 +148,12 @@ class Journal:
                 return None
             lookup = replace(lookup, turn_id=keyed(secret, "turn", lookup.turn_id))
         found = await self._provider.journaled(lookup)
-        if found is None and lookup.digest_id is not None and _may_be_under_way(lookup.digest_id):
-            await anyio.sleep(_ARRIVES_WITHIN_S)
-            found = await self._provider.journaled(lookup)
+        if lookup.digest_id is not None and _may_be_under_way(lookup.digest_id):
+            for wait_s in _LOOKS_AGAIN_AFTER_S:
+                if found is not None:
+                    break
+                await anyio.sleep(wait_s)
+                found = await self._provider.journaled(lookup)
         return found
 
     async def prune(self, *, count_only: bool = False) -> int:

@@ -153,6 +153,17 @@ async def test_a_digest_that_another_server_has_just_shown_is_found() -> None:
         assert again.digest == shown.digest
 
 
+async def test_what_is_shown_after_a_replay_is_written_too() -> None:
+    """A lookup writes all that waits by itself, and must not leave the writer asleep."""
+    provider = WatchedProvider()
+    async with MemoryService(provider) as service:
+        await service.offer(ANN, digest_id=(await service.offer(ANN)).digest.digest_id)
+        shown = await service.offer(ANN)
+        with anyio.fail_after(10):
+            while _journaled(provider)[-1].digest_id != shown.digest.digest_id:  # noqa: ASYNC110  # it is for the writer
+                await anyio.sleep(0.02)
+
+
 async def test_one_that_never_arrives_is_not_waited_for_without_end() -> None:
     provider = WatchedProvider()
     ended = await MemoryService(provider).offer(ANN)  # nothing writes its journal
