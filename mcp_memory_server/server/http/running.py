@@ -27,6 +27,7 @@ from mcp_memory_server.server.watch import Watch
 from mcp_memory_server.service import MemoryService
 
 from .app import MCP_PATH, Served, build_app
+from .heads import PunctualHeads
 from .health import Health
 from .sessionless import WithoutSubscriptions
 from .sse import SSE_PATH
@@ -113,6 +114,7 @@ class WebServer:
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 app,
+                http=PunctualHeads,
                 log_config=None,
                 access_log=False,  # ours leaves queries out
                 server_header=False,
