@@ -66,6 +66,14 @@ class Caller:
         return length_divisors(counts, mean_length(counts, self.alive, self.count))
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether any living row has a vector."""
+        return any(
+            (segment.vector_lengths[self.alive[start : start + len(segment)]] > 0).any()
+            for segment, start in self.parts
+        )
+
+    @property
     def has_threads(self) -> bool:
         return any(block.has_threads for block in self.blocks)
 

@@ -1,7 +1,7 @@
 """Rank a caller's records by how well they answer a question."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -64,11 +64,13 @@ def rank(
 
     Empty when nothing in the blocks has to do with the question, unless it asks for that too. Ties go to the newer
     record, then to the higher number, so that equal blocks give equal answers. Nothing but these blocks moves the
-    result.
+    result: while none of their records has a vector, words alone decide, as they do without an embedder.
     """
     if limit < 1 or not any(map(len, blocks)):
         return []
     caller = Caller(blocks)
+    if question.embedded is not None and not caller.has_vectors:
+        question = replace(question, embedded=None)
     ranking = _Ranking(caller, question, weights or _weights_for(question.embedded))
     return ranking.best(limit)
 

@@ -16,7 +16,7 @@ from mcp_memory_server.providers.base import (
 from mcp_memory_server.records import MemoryRecord
 
 from .registry import check
-from .samples import ANN, BOB, minute, remember, writing
+from .samples import ANN, BOB, EVERYONE, minute, remember, writing
 from .store import EveryGroup, Store, opened
 
 EMBEDDER = "toy:one"
@@ -47,6 +47,20 @@ async def _found(
     vectors = QueryVectors(east, east[np.newaxis], ("animals",)) if by_tokens else QueryVectors(east)
     request = SearchRequest(scopes or (ANN,), query, 5, minute(9), EmbeddedQuery(embedder, vectors))
     return await provider.search(request)
+
+
+@check(Group.WRITE, Group.VECTORS)
+async def where_nothing_has_a_vector_yet_words_alone_rank(store: Store) -> None:
+    """Whatever the store holds vectors of at other scopes, or of other embedders."""
+    async with opened(store) as provider:
+        pet = await remember(provider, "pet", "Keeps two cats and pays for them on the first")
+        await remember(provider, "rent", "Pays the rent on the first of each month", at=1)
+        words = await provider.search(SearchRequest((ANN,), "who pays on the first", 5, minute(9)))
+        assert await _found(provider, "who pays on the first") == words
+        await _embed(provider, await remember(provider, "note", "Pays on the first", EVERYONE), EAST)
+        assert await _found(provider, "who pays on the first") == words
+        await _embed(provider, pet, EAST, embedder="toy:other")
+        assert await _found(provider, "who pays on the first") == words
 
 
 @check(Group.WRITE, Group.VECTORS)
