@@ -39,11 +39,12 @@ async def review_command(session: Session, decision: str | None, names: tuple[st
         raise click.UsageError(f"Say what to {decision}: the ids, as `review` shows them.")
     if decision == "edit" and len(names) != 2:
         raise click.UsageError("edit takes one ID and the FACT in your words.")
+    ids = tuple(dict.fromkeys(names))
     if decision == "reject":
-        await _reject(session, names, reach)
+        await _reject(session, ids, reach)
         return
     fact = names[1] if decision == "edit" else None
-    await _approve(session, names[:1] if decision == "edit" else names, fact, reach)
+    await _approve(session, names[:1] if decision == "edit" else ids, fact, reach)
 
 
 async def _show_waiting(session: Session, reach: Reach) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, quote, unquote, urlencode
@@ -28,6 +29,10 @@ _VARIABLES: Final[dict[str, tuple[str, ...]]] = {
 }
 """What may follow the question mark of each address."""
 
+_TIMES: Final = frozenset({"as_of", "known_at"})
+_LOST_PLUS: Final = re.compile(r"(:\d\d(?:[.,]\d+)?) (\d\d:?\d\d)$")
+"""The offset of a time whose plus sign nobody encoded, and which therefore reads as a space."""
+
 _REMEDY: Final = "List resources and resource templates to see what there is."
 
 
@@ -48,6 +53,7 @@ def parse(uri: str) -> Address:
     """
     path, _, query = uri.partition("?")
     variables = {name: values[0] for name, values in parse_qs(query, keep_blank_values=True).items()}
+    variables |= {name: _LOST_PLUS.sub(r"\1+\2", variables[name]) for name in _TIMES & variables.keys()}
     for head in (RECORDS, SCOPES, WORKING):
         if path.startswith(head) and len(path) > len(head):
             return Address(head, unquote(path.removeprefix(head)), variables)

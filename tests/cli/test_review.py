@@ -62,6 +62,12 @@ def test_several_are_decided_at_once_and_a_wrong_id_stops_all_of_them(
     assert len(line.json("review")["pending"]) == 1
 
 
+@pytest.mark.parametrize("decision", ["approve", "reject"])
+def test_one_id_twice_is_one_decision(line: CommandLine, waiting: dict[str, Any], decision: str) -> None:
+    line.ok("review", decision, waiting["id"], waiting["id"])
+    assert line.json("review") == {"pending": []}
+
+
 def test_what_others_share_needs_elevation(line: CommandLine) -> None:
     line.ok("publish", "--scope", "tenant:acme", "year", "April", "--elevated")
     unsealed = "\n".join(line.ok("export", "--scope", "tenant:acme").splitlines()[:-1])

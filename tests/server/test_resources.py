@@ -65,6 +65,14 @@ async def test_a_question_stands_percent_encoded_in_the_uri(
         assert await read(client, uri) == text_of(await client.call_tool("recall_digest", {"query": query}))
 
 
+@pytest.mark.parametrize("offset", ["+02:00", "%2B02:00", "+0200", "Z"])
+async def test_the_plus_of_an_offset_may_stand_as_it_is(connect: Connect, service: MemoryService, offset: str) -> None:
+    async with connect(service) as client:
+        block = await read(client, f"memory://block?as_of=2026-01-01T00:00:00{offset}")
+    utc = "2026-01-01T00:00:00.000Z" if offset == "Z" else "2025-12-31T22:00:00.000Z"
+    assert f"This is what was true at {utc}" in block
+
+
 async def test_the_digest_is_what_recall_gives_as_data(connect: Connect, service: MemoryService) -> None:
     await service.remember(ANN, "office", "Lyon")
     async with connect(service) as client:
