@@ -105,7 +105,12 @@ async def search(
 
 
 def _is_for_sessions(context: RequestContext, record: MemoryRecord) -> bool:
-    """Whether a session may find a record that waits: words that read like an instruction are for people only."""
+    """Whether a session may find a record: not another conversation's note, nor what waits for others to decide.
+
+    Of what waits, words that read like an instruction are for people only.
+    """
+    if record.kind == "session" and record.origin.thread_id != context.thread_id:
+        return False
     return record.status == "active" or (may_see(context.actor, record) and suspicion_of_record(record) is None)
 
 

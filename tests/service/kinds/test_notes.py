@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mcp_memory_server import MemoryService
-from mcp_memory_server.errors import InvalidInput
+from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.providers.in_memory import InMemoryProvider
 from mcp_memory_server.service import SearchOptions
 from mcp_memory_server.service.kinds import PERSON, Span
@@ -52,8 +52,18 @@ async def test_a_note_of_one_conversation_is_shown_in_that_one_only(service: Mem
     for context, text in ((here, "Version seven is open"), (there, "Version nine is open")):
         for query in ("", "Which version is open?"):
             assert [entry.text for entry in (await service.offer(context, query)).digest.entries] == [text]
+        assert [version.text for version in (await service.history(context, key="draft")).versions] == [text]
     block = service.block(await service.offer(here))
     assert "Notes of this conversation only.\n- [actor:ann] draft: Version seven is open (note)" in block
+
+
+async def test_another_conversation_s_note_has_no_history_here(service: MemoryService) -> None:
+    note = (await service.kinds.notes.note(replace(ANN, thread_id="here"), "draft", "Seven", "session")).record
+    with pytest.raises(NotFound):
+        await service.history(replace(ANN, thread_id="there"), id=note.id)
+    with pytest.raises(NotFound):
+        await service.history(replace(ANN, thread_id="there"), key="draft")
+    assert len((await service.history(ANN, id=note.id, scopes=("actor:ann",))).versions) == 1
 
 
 async def test_a_note_of_a_conversation_needs_one(service: MemoryService) -> None:
