@@ -44,13 +44,15 @@ def normal_kind(record: MemoryRecord, max_fact_chars: int) -> MemoryRecord:
     models are shown the parts.
 
     Raises:
-        InvalidInput: a part of another kind, or one that breaks a limit.
+        InvalidInput: a part of another kind, one that breaks a limit, or a conversation's note without one.
     """
     wrong = [
         Problem(name, f"belongs to the kind {kind}, and this record is {record.kind}")
         for name, kind in _PART_OF.items()
         if getattr(record, name) is not None and record.kind != kind
     ]
+    if record.kind == "session" and record.origin.thread_id is None:
+        wrong.append(Problem("origin.thread_id", "is missing: a note of the kind session is one conversation's"))
     if wrong:
         raise InvalidInput(*wrong)
     parts: dict[str, object] = {}

@@ -104,6 +104,7 @@ def test_what_a_write_stored_passes_the_gate_as_it_is(held: MemoryRecord) -> Non
         (record(kind="working", working=WorkingBlock(value="ab", char_limit=1)), "the block's limit is 1"),
         (record(kind="insight", insight=Insight(cites=("a\nb",))), "no id"),
         (record(kind="episodic", text="x" * 241), "text has 241 characters and the limit is 240"),
+        (record(kind="session"), "origin.thread_id is missing: a note of the kind session is one conversation's"),
         (record(subject="x" * 101), "subject has 101 characters and the limit is 100"),
         (record(object="\n"), "object is blank"),
     ],
