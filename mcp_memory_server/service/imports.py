@@ -49,10 +49,10 @@ async def take_in_foreign(
 ) -> TakenIn:
     """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
 
-    Each keeps its times and history, but is a note of provenance `imported` on behalf of whoever imports it, pins and
-    locks nothing, takes no other fact's place, has neither trials nor votes to its credit and, unless the operator's
-    policy says otherwise, waits for review. One whose id is taken here gets another; what is held here or waits
-    already is left out.
+    Each keeps its times, up to now, and its history, but is a note of provenance `imported` on behalf of whoever imports
+    it, pins and locks nothing, takes no other fact's place, has neither trials nor votes to its credit and, unless the
+    operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held here or
+    waits already is left out.
 
     Raises:
         Refused, InvalidInput, NotSupported: see `operate.take_in`; nothing was taken in.
@@ -79,7 +79,14 @@ def _stamped(wiring: Wiring, context: RequestContext, versions: Versions) -> Ver
     Whoever approves it sees the current one, so what any of them says counts for all.
     """
     suspicion = next(filter(None, (suspicion_of(said_in(version)) for version in versions)), None)
-    return tuple(_stamped_version(wiring, context, version, suspicion) for version in versions)
+    now = wiring.now()
+    return tuple(_stamped_version(wiring, context, _written_by(version, now), suspicion) for version in versions)
+
+
+def _written_by(version: MemoryRecord, now: str) -> MemoryRecord:
+    """The version, written no later than now: one of the future would be the newest for ever."""
+    created_at = version.created_at and min(version.created_at, now)
+    return version.model_copy(update={"created_at": created_at, "updated_at": min(version.updated_at, now)})
 
 
 def _stamped_version(

@@ -180,6 +180,16 @@ def test_a_foreign_file_claims_no_trials_no_votes_and_no_lock(line: CommandLine)
     assert held["working"]["working"]["read_only"] is False
 
 
+def test_a_foreign_file_was_not_written_in_the_future(line: CommandLine, exported: str) -> None:
+    """It would be newer than every correction."""
+    *head, last = unsealed(exported).splitlines()
+    claimed = json.loads(last) | {"updated_at": "2999-01-01T00:00:00.000Z", "created_at": "2999-01-01T00:00:00.000Z"}
+    line.ok("import", "-", stdin="\n".join([*head, json.dumps(claimed)]) + "\n")
+    (record,) = line.json("list")["records"]
+    assert record["updated_at"] < "2999"
+    assert record["created_at"] < "2999"
+
+
 def test_a_line_behind_the_seal_is_told(line: CommandLine, exported: str) -> None:
     last = exported.splitlines()[-2]
     assert "is the seal of an export, and more lines follow it" in line.fails("import", "-", stdin=exported + last)
