@@ -49,10 +49,10 @@ async def take_in_foreign(
 ) -> TakenIn:
     """Restore records as an import: the server says who wrote them and how far they are trusted, not the file.
 
-    Each keeps its times, up to now, and its history, but is a note of provenance `imported` on behalf of whoever imports
-    it, pins and locks nothing, takes no other fact's place, has neither trials nor votes to its credit and, unless the
-    operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held here or
-    waits already is left out.
+    Each keeps its times, up to now, and its history, but is a note of provenance `imported` on behalf of whoever
+    imports it, pins and locks nothing, takes no other fact's place, has neither trials nor votes to its credit and,
+    unless the operator's policy says otherwise, waits for review. One whose id is taken here gets another; what is held
+    here or waits already is left out.
 
     Raises:
         Refused, InvalidInput, NotSupported: see `operate.take_in`; nothing was taken in.
