@@ -66,9 +66,18 @@ class Keeper:
                 [self._programs / "bin/postgres", "--version"], check=True, capture_output=True, **self._as()
             )
         except (PermissionError, subprocess.CalledProcessError):
-            copy = self._folder / "programs"
-            shutil.copytree(self._programs, copy, ignore=shutil.ignore_patterns("include"))
-            self._programs = copy
+            self._programs = self._copied()
+
+    def _copied(self) -> Path:
+        """The programs in a copy of nobody's own, with the wheel's libraries where they look for them: beside it."""
+        package = self._programs.parent
+        copy = self._folder / "wheel"
+        copy.mkdir()
+        for name in (package.name, f"{package.name}.libs"):
+            shutil.copytree(package.with_name(name), copy / name, ignore=shutil.ignore_patterns("include"))
+        for path in (copy, *copy.rglob("*")):
+            shutil.chown(path, "nobody")
+        return copy / package.name / self._programs.name
 
     def _as(self) -> dict[str, Any]:
         return {"cwd": self._folder, **self._identity}
