@@ -72,10 +72,6 @@ class Journal:
         self._healthy = True
         self._until_prune = 1
 
-    @property
-    def available(self) -> bool:
-        return self._provider is not None
-
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Write what is submitted every now and then; what is left at the end, too."""

@@ -294,25 +294,32 @@ async def test_who_does_not_wait_at_all_is_served_where_nobody_is_in_the_way() -
             assert len(await provider.search(question("Lyon"))) == 1
 
 
+@asynccontextmanager
+async def _locked(provider: PostgresProvider) -> AsyncGenerator[None]:
+    """A writer of that provider stands at the scope of Ann, and keeps others waiting."""
+    database: Database = provider._database  # pyright: ignore[reportPrivateUsage]
+    locked, done = anyio.Event(), anyio.Event()
+
+    async def lock(db: Transaction) -> None:
+        await db.run("SELECT FROM scope WHERE scope_id = $1 FOR UPDATE", place_of(ANN))
+        locked.set()
+        await done.wait()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(database.write, [place_of(ANN)], lock)
+        await locked.wait()
+        yield
+        done.set()
+
+
 async def test_who_waits_too_long_for_another_writer_is_told_so() -> None:
     store = fresh_store()
     async with open_postgres(store.url, limits=HURRIED) as provider, open_postgres(store.url) as other:
         await remember(provider, "office", "Lyon")
-        database: Database = other._database  # pyright: ignore[reportPrivateUsage]
-        locked, done = anyio.Event(), anyio.Event()
-
-        async def lock(db: Transaction) -> None:
-            await db.run("SELECT FROM scope WHERE scope_id = $1 FOR UPDATE", place_of(ANN))
-            locked.set()
-            await done.wait()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(database.write, [place_of(ANN)], lock)
-            await locked.wait()
+        async with _locked(other):
             with pytest.raises(StoreBusy, match="is locked by another process"):
                 await remember(provider, "office", "Nice")
             assert texts((await listed(provider)).records) == ["Lyon"]  # who reads does not wait
-            done.set()
         await remember(provider, "office", "Nice")
 
 
@@ -343,23 +350,12 @@ async def test_a_writer_that_is_cancelled_while_it_waits_leaves_nothing_behind()
     store = fresh_store()
     async with open_postgres(store.url, limits=PATIENT) as provider, open_postgres(store.url) as other:
         await remember(provider, "office", "Lyon")
-        database: Database = other._database  # pyright: ignore[reportPrivateUsage]
-        locked, done = anyio.Event(), anyio.Event()
-
-        async def lock(db: Transaction) -> None:
-            await db.run("SELECT FROM scope WHERE scope_id = $1 FOR UPDATE", place_of(ANN))
-            locked.set()
-            await done.wait()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(database.write, [place_of(ANN)], lock)
-            await locked.wait()
+        async with _locked(other):
             write = asyncio.create_task(provider.write(writing("office", "Nice", at=1)))
             await asyncio.sleep(0.2)
             write.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await write
-            done.set()
         assert texts((await listed(provider)).records) == ["Lyon"]
         assert (await provider.write(writing("office", "Nice", at=1))).record.version == 2
 
