@@ -181,18 +181,14 @@ class Candidates:
     versions: Sequence[Mapping[int, MemoryRecord]]
     pinned: Sequence[MemoryRecord]
 
-    def ranked(
-        self, request: SearchRequest, language: str | None, token_source: TokenSource | None = None
-    ) -> list[Ranked]:
-        """As many keys as are asked for, and the pinned ones. Without `token_source` words alone decide.
+    def ranked(self, request: SearchRequest, language: str | None, token_source: TokenSource) -> list[Ranked]:
+        """As many keys as are asked for, and the pinned ones.
 
-        It gives the token vectors of records by (place of the block, number).
+        `token_source` gives the token vectors of records by (place of the block, number), where vectors are asked for.
         """
         from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy
 
-        vectors = None
-        if request.embedded is not None and token_source is not None:
-            vectors = replace(request.embedded.vectors, token_source=token_source)
+        vectors = request.embedded and replace(request.embedded.vectors, token_source=token_source)
         at = datetime.fromisoformat(request.at)
         question = Question(request.query, at, vectors, language, with_unrelated=request.with_unrelated)
         return rank(self.blocks, question, request.limit + len({record.key for record in self.pinned}))

@@ -24,6 +24,15 @@ ALONG: Final = 2
 _APART: Final = {*RECORD_COLUMNS, "scope"}
 
 
+def is_storable(name: str) -> bool:
+    """Whether a column can hold the name at all: half of a surrogate pair has no place in UTF-8."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def record_values(record: MemoryRecord) -> tuple[str | int | None, ...]:
     """The values of `RECORD_COLUMNS`."""
     details = record.model_dump_json(exclude=_APART, exclude_defaults=True)

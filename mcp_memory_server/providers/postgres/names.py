@@ -10,17 +10,10 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from uuid import UUID
 
+from mcp_memory_server.providers.rows import is_storable
+
 _ESCAPE = "\x01"
 _TO_STORE = str.maketrans({"\x00": "\x01\x01", "\x01": "\x01\x02"})
-
-
-def is_storable(name: str) -> bool:
-    """Whether Postgres can hold the name at all: half of a surrogate pair has no place in UTF-8."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def place_of(scope: str) -> UUID:

@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-
-def is_storable(name: str) -> bool:
-    """Whether SQLite can hold the name at all: half of a surrogate pair has no place in UTF-8."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+from mcp_memory_server.providers.rows import is_storable
 
 
 def json_names(names: Iterable[str]) -> str:

@@ -159,8 +159,7 @@ def _answer(
         among = chosen_of(scopes, held, _narrowing(db, scopes, request), cache.language)
     else:
         among = shown_of(scopes, held, _pinned(db, cache, scopes), request.filter)
-    source = None if embedder is None else partial(_tokens, db, among, embedder)
-    found = among.ranked(request, cache.language, source)
+    found = among.ranked(request, cache.language, partial(_tokens, db, among, embedder))
     missing = among.missing(held, found)
     for place in {place for place, _ in missing}:
         numbers = [number for at, number in missing if at == place]
@@ -227,7 +226,7 @@ def _records(db: sqlite3.Connection, scope: Scope[int], wanted: Iterable[int]) -
 
 
 def _tokens(
-    db: sqlite3.Connection, among: Candidates, embedder: int, asked: Sequence[tuple[int, int]]
+    db: sqlite3.Connection, among: Candidates, embedder: int | None, asked: Sequence[tuple[int, int]]
 ) -> list[bytes | None]:
     """The token vectors of records by (block, number), for late interaction; of current versions only."""
     found = dict(db.execute(_TOKENS, (_json_list(number for _, number in asked), embedder)).fetchall())
