@@ -6,6 +6,9 @@ A real server process on an empty SQLite file, each client a principal of its ow
 writes. Beside them, in turns of the same run, a tool is called that does nothing (no_op.py): it takes the same way
 through uvicorn, the SDK, authentication and limits. Afterwards every acknowledged write is read back.
 
+Then the same clients call that tool alone, for a tenth of the time: against that stands how many calls a second the
+server answered.
+
 With --minutes the load goes on for so long. The memory of the server is told as it was after the first tenth, when
 most caches are warm, after a half, and at the end. The clients run in this process and share the machine's cores with
 the server.
@@ -44,17 +47,24 @@ WRITES: Final = 4
 KEYS: Final = 50
 """Of each client: so that writes also replace, and the store does not grow without end."""
 
+ALONE: Final = 0.1
+"""The share of the run for which the clients do nothing but nothing, afterwards."""
 SAMPLED: Final = (0.1, 0.5, 1.0)
 """The shares of the run after which the server's memory is looked at: what fills up once is full after the half."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """Milliseconds by kind of call, what was acknowledged, and what failed."""
+    """Milliseconds by kind of call, what was acknowledged, and what failed. `does_nothing` is what clients are to do."""
 
+    does_nothing: bool = False
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
     acked: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     errors: list[str] = field(default_factory=list[str])
+
+    @property
+    def calls(self) -> int:
+        return sum(map(len, self.times.values()))
 
 
 @contextmanager
@@ -91,6 +101,8 @@ async def one_client(url: str, name: str, token: str, until: float, outcome: Out
         while time.monotonic() < until:
             number += 1
             await _call(client, outcome, "nothing", "nothing", {})
+            if outcome.does_nothing:
+                continue
             if number % WRITES:
                 await _call(client, outcome, "recall", "recall_digest", {"query": f"what is number {number % KEYS}"})
                 continue
@@ -136,7 +148,7 @@ async def run(folder: Path, clients: int, seconds: float) -> bool:
     file = TokenFile(folder / "tokens.json")
     for name in tokens:
         tokens[name] = file.add(name, Actor(name, "acme"), "2026-01-01T00:00:00.000Z")
-    outcome, sizes = Outcome(), list[float]()
+    outcome, idle, sizes = Outcome(), Outcome(does_nothing=True), list[float]()
     with server(folder) as (process, url):
         began = time.monotonic()
         async with anyio.create_task_group() as tasks:
@@ -145,15 +157,23 @@ async def run(folder: Path, clients: int, seconds: float) -> bool:
             for share in SAMPLED:
                 await anyio.sleep(began + seconds * share - time.monotonic())
                 sizes.append(psutil.Process(process.pid).memory_info().rss / 2**20)
-        took_s = time.monotonic() - began
+        rate = outcome.calls / (time.monotonic() - began)
         missing = await lost(url, tokens, outcome)
-    return report(outcome, took_s, sizes, missing)
+        began = time.monotonic()
+        async with anyio.create_task_group() as tasks:
+            for name, token in tokens.items():
+                tasks.start_soon(one_client, url, name, token, began + seconds * ALONE, idle)
+        idle_rate = idle.calls / (time.monotonic() - began)
+    print(
+        f"{outcome.calls} calls, {rate:.0f} a second, half of them doing nothing: {rate / idle_rate:.2f} x the "
+        f"{idle_rate:.0f} a second of such calls alone"
+    )
+    outcome.errors += idle.errors
+    return report(outcome, sizes, missing)
 
 
-def report(outcome: Outcome, took_s: float, sizes: list[float], missing: int) -> bool:
+def report(outcome: Outcome, sizes: list[float], missing: int) -> bool:
     nothing = outcome.times["nothing"]
-    calls = sum(map(len, outcome.times.values()))
-    print(f"{calls} calls in {took_s:.0f} s, {calls / took_s:.0f} a second, half of them doing nothing")
     for kind, times in sorted(outcome.times.items()):
         ordered = sorted(times)
         p50, p99 = statistics.median(ordered), ordered[int(len(ordered) * 0.99)]
