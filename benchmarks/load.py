@@ -55,7 +55,7 @@ SAMPLED: Final = (0.1, 0.5, 1.0)
 
 @dataclass(slots=True)
 class Outcome:
-    """Milliseconds by kind of call, what was acknowledged, and what failed. `does_nothing` is what clients are to do."""
+    """Milliseconds by kind of call, what was acknowledged, what failed; `does_nothing` is what clients are to do."""
 
     does_nothing: bool = False
     times: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
