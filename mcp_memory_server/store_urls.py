@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
-from .errors import ConfigurationError, echo
+from .errors import ConfigurationError
+from .setting_files import content_of, file_of
 
 FROM_FILES: Final = {"url": "url_file", "admin_url": "admin_url_file"}
 """Settings that may stand in a file, as orchestrators hand out secrets, and the settings that name it."""
@@ -62,12 +62,7 @@ def with_files_read(values: Mapping[str, Any], origins: Mapping[str, str]) -> di
 
 
 def _content(path: str, setting: str, origin: str) -> str:
-    where = f"The file of the setting {setting} ({origin}), {echo(path)},"
-    try:
-        content = Path(path).expanduser().read_text("utf-8").strip()
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is no file of text"
-        raise ConfigurationError(f"{where} cannot be read: {reason}.") from None
+    content = content_of(setting, origin, path).strip()
     if not content or content.split() != [content]:
-        raise ConfigurationError(f"{where} has to hold the URL of a store, alone on one line.")
+        raise ConfigurationError(f"{file_of(setting, origin, path)} has to hold the URL of a store, alone on one line.")
     return content

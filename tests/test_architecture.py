@@ -45,14 +45,15 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
         "upkeep",
     },
     "setting_forms": frozenset(),
-    "store_urls": frozenset({"errors"}),
+    "setting_files": frozenset({"errors"}),
+    "store_urls": frozenset({"errors", "setting_files"}),
     "network": frozenset({"setting_forms"}),
     "config": frozenset({"errors", "identity", "network", "setting_forms", "store_urls"}),
     "opening": VALUES | {"config", "embedding", "estimating", "providers", "recall", "selecting", "service"},
     "server": VALUES
     | {
         *("background", "block", "config", "derived", "kinds", "network", "opening", "policy", "providers"),
-        *("recall", "regexsafety", "service"),
+        *("recall", "regexsafety", "service", "setting_files"),
     },
     "client": frozenset({"config", "errors", "opening"}),
     "console": VALUES | {"block", "config", "opening", "service"},

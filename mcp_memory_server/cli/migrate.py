@@ -63,5 +63,4 @@ def _text(done: Migrated | None) -> str:
         lines.append("Servers connect as the owner of the tables.")
     else:
         lines.append(f"Servers may use it as {done.server_role}.")
-    lines.append("pgvector: " + ("there." if done.has_vectors else "not there; vectors are compared without it."))
     return "\n".join([*lines, *(f"Note: {note}" for note in done.notes)])

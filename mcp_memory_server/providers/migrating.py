@@ -32,7 +32,6 @@ class Migrated:
         after: the version that it has now.
         partitions: of each table; 0 for none.
         server_role: who may serve it; None where that is the owner.
-        has_vectors: whether the database has pgvector.
         notes: what falls short here of what a store promises, each with what would mend it.
     """
 
@@ -41,5 +40,4 @@ class Migrated:
     after: int
     partitions: int
     server_role: str | None
-    has_vectors: bool
     notes: Sequence[str] = ()

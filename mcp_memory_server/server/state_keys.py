@@ -6,11 +6,11 @@ open the seal. By default each process has a key of its own, which nobody else e
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from mcp_memory_server.config import Settings
-from mcp_memory_server.errors import ConfigurationError, echo
+from mcp_memory_server.errors import ConfigurationError
+from mcp_memory_server.setting_files import content_of
 
 MIN_KEY_BYTES: Final = 32
 _MAKE: Final = "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
@@ -31,20 +31,10 @@ def read_state_keys(settings: Settings) -> tuple[str, ...]:
     if settings.state_keys is not None:
         return _checked(settings.state_keys.get_secret_value().split(","), "state_keys", settings)
     if settings.state_keys_file is not None:
-        lines = _lines(settings.state_keys_file, settings.origin("state_keys_file"))
+        text = content_of("state_keys_file", settings.origin("state_keys_file"), settings.state_keys_file)
+        lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
         return _checked(lines, "state_keys_file", settings)
     return ()
-
-
-def _lines(path: str, origin: str) -> list[str]:
-    try:
-        text = Path(path).expanduser().read_text("utf-8")
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or "it is no file of text"
-        raise ConfigurationError(
-            f"The file of the setting state_keys_file ({origin}), {echo(path)}, cannot be read: {reason}."
-        ) from None
-    return [line for line in text.splitlines() if not line.lstrip().startswith("#")]
 
 
 def _checked(given: list[str], name: str, settings: Settings) -> tuple[str, ...]:

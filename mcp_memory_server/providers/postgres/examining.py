@@ -18,7 +18,6 @@ _LONGEST_S: Final = 3600.0
 _SERVER: Final = """
 SELECT current_setting('server_version'), (SELECT max(number) FROM migration), current_user::text,
     row_security_active('memory'), (SELECT count(*) FROM pg_inherits WHERE inhparent = 'memory'::regclass),
-    (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
     (SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
      WHERE relnamespace = $1::text::regnamespace AND relkind = 'r')
 """
@@ -67,14 +66,13 @@ async def _condition(db: Transaction, ways: tuple[Rewriting, ...], is_owned_apar
     await db.run("SET LOCAL statement_timeout = 0")
     row = await db.row(_SERVER, SCHEMA)
     assert row is not None
-    release, schema_version, role, is_walled, partitions, pgvector, size = row
+    release, schema_version, role, is_walled, partitions, size = row
     details: dict[str, str | int] = {
         "server_version": release,
         "schema_version": schema_version,
         "role": role,
         "row_level_security": "on" if is_walled else "off",
         "partitions": partitions,
-        "pgvector": pgvector or "absent",
         "size_bytes": size,
     }
     details |= {name: await db.value(f"SELECT count(*) FROM {table}") for name, table in _COUNTED.items()}

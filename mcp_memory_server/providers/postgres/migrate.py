@@ -213,7 +213,6 @@ async def migrate(connection: Any, request: MigrationRequest) -> Migrated:
             after=latest_version(),
             partitions=partitions,
             server_role=request.server_role,
-            has_vectors=await _add_vectors(connection),
             notes=await _let_serve(connection, request.server_role),
         )
 
@@ -259,17 +258,6 @@ async def _split(connection: Any, partitions: int) -> None:
         # A partition does not take this over from its table when it is made.
         for column in await connection.fetch(_UNSAMPLED, table):
             await connection.execute(f"ALTER TABLE {table} ALTER {column['attname']} SET STATISTICS 0")
-
-
-async def _add_vectors(connection: Any) -> bool:
-    """Have pgvector in the database, where the server offers it and this role may add it."""
-    try:
-        async with connection.transaction():
-            await connection.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
-    except asyncpg.PostgresError:
-        # Not offered, not allowed, or no schema `public`: the store does without, with the same results.
-        return False
-    return True
 
 
 async def _let_serve(connection: Any, role: str | None) -> list[str]:

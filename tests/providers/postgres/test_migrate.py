@@ -148,19 +148,11 @@ def test_another_programs_schema_of_the_name_is_left_alone(blank: StoreUrls) -> 
 
 
 def test_a_schema_that_was_made_for_the_owner_is_enough(blank: StoreUrls) -> None:
-    """As where nobody but an administrator may create one; pgvector cannot be added then, and is done without."""
+    """As where nobody but an administrator may create one."""
     run(blank.admin_url, f"CREATE SCHEMA mcp_memory AUTHORIZATION {cluster().role}")
     done = migrated(blank.url)
-    assert (done.before, done.after, done.has_vectors) == (0, migrate.latest_version(), False)
+    assert (done.before, done.after) == (0, migrate.latest_version())
     opens(blank.url)
-
-
-def test_pgvector_is_added_where_the_role_may_and_found_where_it_is(blank: StoreUrls) -> None:
-    """In this build it is no trusted extension, so only a superuser may add it."""
-    assert not migrated(blank.owner_url).has_vectors
-    run(blank.admin_url, "CREATE EXTENSION vector")
-    assert migrated(blank.owner_url).has_vectors
-    assert migrated(cluster().blank().admin_url).has_vectors
 
 
 def test_who_is_not_the_owner_is_told_what_to_give(blank: StoreUrls) -> None:
