@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bm25 import length_divisors
+from .bm25 import length_divisors, rarity, saturated
 from .segment import Row, Segment, build_segment, merge_segments
 from .threads import ThreadOrder
 
@@ -101,6 +101,19 @@ class SignatureBlock:
         return length_divisors(self.word_counts, mean_length(self.word_counts, self.alive, len(self)))
 
     @cached_property
+    def worths(self) -> NDArray[np.float32]:
+        """`bm25.saturated` for each posting of a term; of a block of one segment."""
+        (segment,) = self.segments
+        rows = segment.postings.rows[: len(segment.frequencies)]
+        return saturated(segment.frequencies.astype(np.float32), self.length_divisors.take(rows))
+
+    @cached_property
+    def rarities(self) -> NDArray[np.float32]:
+        """`bm25.rarity` of each hash of the postings; of a block of one segment, all of it alive."""
+        (segment,) = self.segments
+        return rarity(np.diff(segment.postings.starts), len(self))
+
+    @cached_property
     def keys_in_order(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The keys of all rows, ascending, and the row of each."""
         order = self.keys.argsort(kind="stable")
@@ -117,6 +130,11 @@ class SignatureBlock:
         """Whether any living record tells which conversation it comes from."""
         parts = zip(self.segments, self.masks, strict=True)
         return any(bool(segment.threads[mask].any()) for segment, mask in parts)
+
+    @cached_property
+    def has_subjects(self) -> bool:
+        """Whether any record tells what it is about."""
+        return any(len(segment.subjects.hashes) for segment in self.segments)
 
     @cached_property
     def threads(self) -> ThreadOrder:

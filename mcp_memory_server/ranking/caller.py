@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .block import SignatureBlock, mean_length
-from .bm25 import length_divisors
+from .bm25 import length_divisors, rarity, saturated
 from .postings import Hits
 from .segment import Segment
 
@@ -40,18 +40,19 @@ class Caller:
                 self.parts.append((segment, start))
                 start += len(segment)
             self.starts.append(start)
-        self.count = sum(len(block) for block in blocks)
+        self.row_count = self.starts[-1]
+        self.count = sum(map(len, blocks))
         """How many rows are alive."""
+        self.all_alive = self.count == self.row_count
+        self.has_threads = any([block.has_threads for block in blocks])
+        """Whether any record tells which conversation it comes from."""
+        self.has_subjects = any([block.has_subjects for block in blocks])
+        """Whether any record tells what it is about."""
         self.alive = self._column("alive")
         self.numbers: NDArray[np.int64] = self._column("numbers")
         self.times_ms: NDArray[np.int64] = self._column("times_ms")
-
-    def __len__(self) -> int:
-        return self.starts[-1]
-
-    @property
-    def all_alive(self) -> bool:
-        return self.count == len(self)
+        self._whole = blocks[0] if len(blocks) == len(self.parts) == 1 and self.all_alive else None
+        """The block, where all rows are those of one segment: what was worked out of it once is good for all of them."""
 
     @property
     def keys(self) -> NDArray[np.int64]:
@@ -72,10 +73,6 @@ class Caller:
             (segment.vector_lengths[self.alive[start : start + len(segment)]] > 0).any()
             for segment, start in self.parts
         )
-
-    @property
-    def has_threads(self) -> bool:
-        return any(block.has_threads for block in self.blocks)
 
     def best_beside(self, scores: NDArray[np.float32], distance: int) -> NDArray[np.float32]:
         """`ThreadOrder.best_beside`; threads do not reach from one block into another."""
@@ -110,8 +107,8 @@ class Caller:
 
         And how often each row holds each of the terms. `places` of the hits mean nothing over several segments.
         """
-        if len(self.parts) == 1 and self.all_alive:
-            return self.parts[0][0].find(wanted, terms)
+        if self._whole is not None:
+            return self._whole.segments[0].find(wanted, terms)
         found: list[Hits] = []
         padded: list[NDArray[np.uint8]] = []
         for segment, _ in self.parts:
@@ -133,10 +130,12 @@ class Caller:
         """The rows that are about each subject term."""
         return self._living([segment.subjects.find(wanted) for segment, _ in self.parts])[0]
 
-    @property
-    def has_subjects(self) -> bool:
-        """Whether any record tells what it is about."""
-        return any(len(segment.subjects.hashes) for segment, _ in self.parts)
+    def worths(self, hits: Hits, often: NDArray[np.uint8], first: int) -> NDArray[np.float32]:
+        """`bm25.saturated` for the first so many hits of terms, whose rows hold them so often."""
+        if self._whole is not None:
+            return self._whole.worths.take(hits.places[:first])
+        lengths = self.length_divisors.take(hits.rows[:first])
+        return saturated(often[:first].astype(np.float32), lengths)
 
     def terms_of(self, rows: NDArray[np.int64]) -> "TermsOfRows":
         """The terms of these rows, in the order of the rows."""
@@ -156,30 +155,28 @@ class Caller:
         hashes, places = np.unique(np.concatenate(found)[rank.argsort(kind="stable")], return_inverse=True)
         return TermsOfRows(hashes, places, np.bincount(rank, minlength=len(rows)))
 
-    def holding_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """For each of these terms, by its place, how many living rows hold it."""
-        (segment, _), *others = self.parts
-        if self.all_alive and not others:
-            return segment.postings.holding_at(places)
+    def rarity_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The idf of these terms, by their places."""
+        if self._whole is not None:
+            return self._whole.rarities.take(places)
         wanted = terms.hashes.take(places)
-        if not self.all_alive:
-            return self.find_terms(wanted)[0].holding
-        holding = segment.postings.holding(wanted)
-        for other, _ in others:
-            holding += other.postings.holding(wanted)
-        return holding
+        if self.all_alive:
+            holding = np.add.reduce([segment.postings.holding(wanted) for segment, _ in self.parts])
+        else:
+            holding = self.find_terms(wanted)[0].holding
+        return rarity(holding, max(self.count, 1))
 
     def find_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> tuple[Hits, NDArray[np.uint8]]:
         """`find_terms` of these terms, by their places."""
-        if self.all_alive and len(self.parts) == 1:
-            segment = self.parts[0][0]
+        if self._whole is not None:
+            segment = self._whole.segments[0]
             hits = segment.postings.find_at(places)
             return hits, segment.frequencies.take(hits.places)
         return self.find_terms(terms.hashes.take(places))
 
     def sum_by_row(self, rows: NDArray[Any], values: NDArray[Any]) -> NDArray[np.float32]:
         """For each row of the table the sum of the values beside it among these."""
-        return np.bincount(rows, weights=values, minlength=len(self)).astype(np.float32)
+        return np.bincount(rows, weights=values, minlength=self.row_count).astype(np.float32)
 
     def _living(self, found: Sequence[Hits], values: Sequence[NDArray[Any]] | None = None) -> tuple[Hits, NDArray[Any]]:
         """The hits of all segments as one, without dead rows, and the values that belong to them."""

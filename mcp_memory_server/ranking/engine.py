@@ -106,7 +106,7 @@ class _Ranking:
         if question.embedded is not None:
             self._add_vectors(question.embedded)
         if question.with_unrelated:
-            self._eligible = np.ones(len(caller), dtype=np.bool_)
+            self._eligible = np.ones(caller.row_count, dtype=np.bool_)
 
     def best(self, limit: int) -> list[Ranked]:
         """The records of the best keys, with what each signal gave them."""
@@ -189,7 +189,7 @@ class _Ranking:
 
     def _about_the_subject(self, words: Sequence[str]) -> NDArray[np.float32]:
         """The weight for rows about the subject that the question names, if it names exactly one of those known."""
-        about = np.zeros(len(self._caller), dtype=np.float32)
+        about = np.zeros(self._caller.row_count, dtype=np.float32)
         hits = self._caller.find_subjects(np.array([hash_term(word) for word in words], dtype=np.uint32))
         if np.count_nonzero(hits.holding) == 1:
             about[hits.rows] = self._weights.subject
@@ -219,7 +219,7 @@ class _Ranking:
         documents = source(list(zip(blocks.tolist(), caller.numbers[top].tolist(), strict=True)))
         found = max_similarity(documents, tokens, word_rarity(caller, embedded.token_forms()))
         known = ~np.isnan(found)
-        scaled = np.zeros(len(caller), dtype=np.float32)
+        scaled = np.zeros(caller.row_count, dtype=np.float32)
         # As with vectors: without any, a record keeps the place it has.
         scaled[top] = np.where(known, min_max(found, known), so_far[top])
         return weighted(self._weights.tokens, scaled)

@@ -5,9 +5,11 @@ never the only form of a word (see `text.forms`): a wrong guess costs a little, 
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
+from itertools import chain
 from typing import Any, Final
 
 from .irregular import IRREGULAR_ENGLISH
@@ -58,10 +60,10 @@ def detect_language(text: str, folded_words: Iterable[str], default: str = DEFAU
     if len(candidates) == 1:
         return candidates[0]
     known = _languages_of_stop_word()
-    votes: dict[str, int] = {}
-    for word in folded_words:
-        for language in known.get(word, ()):
-            votes[language] = votes.get(language, 0) + 1
+    told = [languages for word in folded_words if (languages := known.get(word))]
+    if not candidates and all(default in languages for languages in told):
+        return default  # as nearly always: no other language can have more votes
+    votes = Counter(chain.from_iterable(told))
     if candidates:
         return max(candidates, key=lambda language: (votes.get(language, 0), language == candidates[0]))
     best = max((count for language, count in votes.items() if language in _LATIN), default=0)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .bm25 import rarity, saturated, saturated_at_mean
+from .bm25 import rarity, saturated_at_mean
 from .caller import Caller
 from .related import related_stems
 from .segment import FIRST_TRIGRAM
@@ -87,13 +87,13 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     own = int(np.add.reduce(hits.holding[: asked.forms]))
     rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
-    frequencies = _highest(caller, len(query.words), held, rows, often[:own].astype(np.float32))
-    holds = frequencies > 0
+    worths = _highest(caller, len(query.words), held, rows, caller.worths(hits, often, own))
+    holds = worths > 0
     idf = rarity(np.add.reduce(holds, axis=1, dtype=np.int64), caller.count)
-    lengths = caller.length_divisors
+    worths *= idf[:, np.newaxis]
     # Summed word by word, not as a matrix product, whose rounding depends on where a row stands: equal rows must tie.
-    scores = np.add.reduce(idf[:, np.newaxis] * saturated(frequencies, lengths), axis=0)
-    evidence = np.logical_or.reduce(holds, axis=0)
+    scores = np.add.reduce(worths, axis=0)
+    evidence = scores > 0
     if own < len(words):
         holding = hits.holding[asked.forms : terms]
         others = rarity(holding, caller.count).repeat(holding)
@@ -111,7 +111,7 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     # The summed rarity of the question's trigrams that each row has, a little less for long rows.
     holding = hits.holding[terms:]
     summed = caller.sum_by_row(hits.rows[len(words) :], rarity(holding, caller.count).repeat(holding))
-    trigrams = summed / lengths
+    trigrams = summed / caller.length_divisors
     return LexicalMatch(asked.hashes[: asked.forms], rows, held, idf, scores, trigrams, evidence)
 
 
@@ -123,9 +123,9 @@ def _highest(
     values: NDArray[np.float32],
 ) -> NDArray[np.float32]:
     """A table of `count` words by row: the highest of the values of each pair, 0 where there is none."""
-    table = np.zeros(count * len(caller), dtype=np.float32)
-    np.maximum.at(table, words * len(caller) + rows, values)  # in one dimension, where numpy is quick at it
-    return table.reshape(count, len(caller))
+    table = np.zeros(count * caller.row_count, dtype=np.float32)
+    np.maximum.at(table, words * caller.row_count + rows, values)  # in one dimension, where numpy is quick at it
+    return table.reshape(count, caller.row_count)
 
 
 def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.float32]:
@@ -149,9 +149,9 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
     telling[_places_among(terms.hashes, match.hashes)] = False
     candidates = telling.nonzero()[0]
     if not len(candidates):
-        return np.zeros(len(caller), dtype=np.float32)
+        return np.zeros(caller.row_count, dtype=np.float32)
     value = np.bincount(terms.places, weights=credit[:kept].repeat(terms.counts)).take(candidates)
-    value *= rarity(caller.holding_at(terms, candidates), max(caller.count, 1))
+    value *= caller.rarity_at(terms, candidates)
     chosen = (-value).argsort(kind="stable")[:_FEEDBACK_TERMS]
     hits, often = caller.find_at(terms, candidates.take(chosen))
     return caller.sum_by_row(hits.rows, value.take(chosen).repeat(hits.holding) * saturated_at_mean(often))
@@ -170,6 +170,6 @@ def _may_misspell(caller: Caller, word: str) -> NDArray[np.bool_]:
     wanted = _placed(asked_trigrams(word))
     hits = caller.find_trigrams(np.array(wanted, dtype=np.uint64))
     telling = rarity(hits.holding, caller.count) * (hits.holding > 0)
-    share = np.bincount(hits.rows, minlength=len(caller)) / max(len(wanted), 1)
+    share = np.bincount(hits.rows, minlength=caller.row_count) / max(len(wanted), 1)
     told = caller.sum_by_row(hits.rows, telling.repeat(hits.holding))
     return (share >= _MISSPELT) & (told >= np.float32(_MISSPELT_TELLING) * telling.sum())

@@ -70,10 +70,6 @@ class Postings:
         starts, ends = self._spans(wanted)
         return ends - starts
 
-    def holding_at(self, places: NDArray[Any]) -> NDArray[np.int64]:
-        """How many rows hold the hashes at these places."""
-        return self.starts.take(places + 1) - self.starts.take(places)
-
     def find(self, wanted: NDArray[Any]) -> Hits:
         """Where the wanted hashes stand."""
         starts, ends = self._spans(wanted)

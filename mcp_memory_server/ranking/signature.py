@@ -10,6 +10,7 @@ equal hashes in every process. Layout, little-endian:
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -123,14 +124,23 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
 
 
 def asked_trigrams(text: str) -> list[int]:
-    """`trigram_hashes` as numbers. For a question it takes a third of the time."""
+    """`trigram_hashes` as numbers in any order: quicker for a question, whose words mostly occurred in others."""
     padded = _padded(text)
     if len(padded) > _SHORT:
         return trigram_hashes(text).tolist()
-    return sorted({_hash_trigram(padded[start : start + 3]) for start in range(len(padded) - 2)})
+    words = padded.split(" ")[1:-1]
+    over_gaps = [_hash_trigram(f"{word[-1:]} {after[:1]}") for word, after in pairwise(words)]
+    return list(set().union(over_gaps, *map(_trigrams_of_word, words)))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
+def _trigrams_of_word(word: str) -> tuple[int, ...]:
+    """The hashes of the trigrams of a word that stands between spaces."""
+    padded = f" {word} "
+    return tuple(_hash_trigram(padded[start : start + 3]) for start in range(len(word)))
+
+
+@lru_cache(maxsize=4_096)
 def _hash_trigram(trigram: str) -> int:
     first, second, third, mixing = _FACTORS
     points = ord(trigram[0]) * first ^ ord(trigram[1]) * second ^ ord(trigram[2]) * third

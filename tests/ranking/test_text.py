@@ -127,4 +127,4 @@ def test_trigrams_are_distinct_and_ascending(text: str) -> None:
 @given(st.text(max_size=200))
 def test_the_trigrams_of_a_question_are_those_of_a_text(text: str) -> None:
     for asked in (text, text * 20):
-        assert asked_trigrams(asked) == trigram_hashes(asked).tolist()
+        assert sorted(asked_trigrams(asked)) == trigram_hashes(asked).tolist()
