@@ -13,8 +13,7 @@ def data_version(db: sqlite3.Connection) -> int:
 
 
 def changes(db: sqlite3.Connection, after: int | None) -> ChangeBatch:
-    row = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'change'").fetchone()
-    newest = 0 if row is None else row[0]
+    newest = db.execute("SELECT coalesce(max(cursor), 0) FROM change").fetchone()[0]
     if after is None or newest == after:
         return ChangeBatch(newest, ())
     if newest < after:  # a cursor of another store, which stood at this path

@@ -55,7 +55,6 @@ def restore(db: sqlite3.Connection, request: RestoreRequest, signatures: Sequenc
         db.executemany(_ADD_OLD, [record_values(version) for version in old])
         for version in old:
             entities.note(db, place_of(current.scope).scope_id, version)
-        announce(db, current.scope, current.id)
         changed += 1
     entities.sweep(db, unnamed)
     return changed

@@ -56,7 +56,6 @@ def settle(db: sqlite3.Connection, request: SettleRequest, language: str | None)
             with contextlib.suppress(InvalidInput):  # it is gone by now, or was never active
                 close_superseded(db, place, approved.record)
         put(db, place, approved.record, signature_of(approved.record, language))
-        announce(db, held.scope, approved.record.id)
     if approved.record.id != held.id:
         announce(db, held.scope, held.id)
     if approved.record.text != held.text:

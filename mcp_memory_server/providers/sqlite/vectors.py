@@ -15,7 +15,10 @@ from .reading import COLUMNS, scope_ids
 from .writing import ScopeGeneration, advance
 
 _HERE = "AND scope_id IN (SELECT value FROM json_each(:scopes))"
-# Each part is a range of the index on `embedder`: those without vectors, and those with another embedder's.
+# A store that never had an embedder, whose writes pay for no index of vectors, has none.
+_INDEX = "CREATE INDEX IF NOT EXISTS signature_embedder ON signature (embedder)"
+# Each part is a range of the index on `embedder`: those without vectors, and those with another embedder's. While there
+# is no index the first part finds enough at once.
 _UNEMBEDDED = f"""
 SELECT {COLUMNS}, scope.token FROM (
     SELECT scope_id, number FROM signature WHERE embedder IS NULL {{here}}
@@ -61,6 +64,7 @@ def _asked(
 
 
 def put_vectors(db: sqlite3.Connection, request: VectorsWrite) -> int:
+    db.execute(_INDEX)
     db.execute("INSERT OR IGNORE INTO embedder (id) VALUES (?)", (request.embedder,))
     number = embedder_number(db, request.embedder)
     places: dict[str, ScopeGeneration] = {}

@@ -32,8 +32,8 @@ INSERT INTO scope (token, generation) VALUES (?, 1)
 ON CONFLICT (token) DO UPDATE SET generation = generation + 1 RETURNING id, generation
 """
 _UPSERT = f"""
-INSERT INTO memory ({_NAMES}, scope_id, lane) VALUES ({_PLACES}, ?, ?)
-ON CONFLICT (id) DO UPDATE SET
+INSERT INTO memory (number, scope_id, lane, {_NAMES}) VALUES (?, ?, ?, {_PLACES})
+ON CONFLICT (id, scope_id) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in (*RECORD_COLUMNS, "lane") if name != "id")}
 RETURNING number
 """
@@ -70,13 +70,13 @@ def advance(db: sqlite3.Connection, scope: str) -> ScopeGeneration:
     return ScopeGeneration(*db.execute(_NEXT_GENERATION, (scope,)).fetchone())
 
 
-def announce(db: sqlite3.Connection, scope: str, record_id: str) -> None:
-    """Append to the change feed."""
-    cursor = db.execute("INSERT INTO change (scope, id) VALUES (?, ?) RETURNING cursor", (scope, record_id)).fetchone()[
-        0
-    ]
-    if cursor % 1000 == 0:
+def announce(db: sqlite3.Connection, scope: str, record_id: str) -> int:
+    """Append to the change feed; the cursor of the line, which no other ever had or will have."""
+    cursor = db.execute("INSERT INTO change (scope, id) VALUES (?, ?)", (scope, record_id)).lastrowid
+    assert cursor is not None
+    if cursor % 1000 == 0:  # never the newest line: the next cursor follows from it
         db.execute("DELETE FROM change WHERE cursor <= ?", (cursor - _KEPT_CHANGES,))
+    return cursor
 
 
 def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Written:
@@ -95,7 +95,6 @@ def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Writ
         if written.previous is not None:
             into_history(db, written.previous)
         put(db, place, written.record, lexical)
-        announce(db, request.scope, written.record.id)
     return written
 
 
@@ -109,7 +108,6 @@ def close_superseded(db: sqlite3.Connection, place: ScopeGeneration, by: MemoryR
     # Its words are as they were.
     lexical = db.execute(_SIGNATURE_OF, (place.scope_id, closing.id)).fetchone()
     put(db, place, closing, lexical[0] if lexical else signature_of(closing))
-    announce(db, by.scope, closing.id)
 
 
 def write_many(
@@ -131,8 +129,13 @@ def into_history(db: sqlite3.Connection, record: MemoryRecord) -> None:
 
 
 def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, lexical: bytes) -> None:
-    """Store the current version of a record, and what ranking reads of it when it may be found at all."""
-    number = db.execute(_UPSERT, (*record_values(record), place.scope_id, lane_of(record))).fetchone()[0]
+    """Store and announce the current version of a record, and what ranking reads of it when it may be found at all.
+
+    The number of a new one is the cursor of its announcement.
+    """
+    cursor = announce(db, record.scope, record.id)
+    values = (cursor, place.scope_id, lane_of(record), *record_values(record))
+    number = db.execute(_UPSERT, values).fetchone()[0]
     entities.note(db, place.scope_id, record)
     if record.status != "active":
         drop_signature(db, place, number)
@@ -172,7 +175,6 @@ def revise(db: sqlite3.Connection, request: ReviseRequest, language: str | None)
     if written.previous is not None:
         into_history(db, written.previous)
         put(db, advance(db, record.scope), written.record, signature_of(written.record, language))
-        announce(db, record.scope, written.record.id)
     return written
 
 
