@@ -193,5 +193,6 @@ class Caller:
         return Hits(rows[order], np.bincount(wanted[order], minlength=len(holding)), places), kept
 
     def _column(self, name: str) -> NDArray[Any]:
-        columns = [getattr(block, name) for block in self.blocks]
-        return columns[0] if len(columns) == 1 else np.concatenate(columns)
+        if len(self.blocks) == 1:
+            return getattr(self.blocks[0], name)
+        return np.concatenate([getattr(block, name) for block in self.blocks])

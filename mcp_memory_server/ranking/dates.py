@@ -34,10 +34,11 @@ _NAME: Final = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
 _DAY: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.|º)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _LINK: Final = r"\s*,?\s*(?:of\s+|de\s+|del\s+)?"
-# Most questions name no date: one search tells.
+# Most questions name no date: one search tells, the sooner as most words do not even begin as a hint does.
+_HINTS: Final = rf"{_NAME}|today|yesterday|last|this|heute|gestern|letzten?|hoy|ayer|pasad[ao]|hier|aujourd'hui|ago"
 _HINT: Final = re.compile(
-    rf"\d|\b(?:{_NAME}|today|yesterday|last|this|heute|gestern|letzten?|hoy|ayer|pasad[ao]|hier|aujourd'hui)\b"
-    r"|\bago\b|сегодня|вчера|今|昨|先|上|本|月|오늘|어제|지난"
+    rf"\d|\b(?=[{''.join(sorted({hint[0] for hint in _HINTS.split('|')}))}])(?:{_HINTS})\b"
+    r"|сегодня|вчера|[今昨先上本月]|오늘|어제|지난"
 )
 _PATTERNS: Final = tuple(
     re.compile(pattern)

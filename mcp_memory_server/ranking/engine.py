@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import repeat
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -31,6 +33,9 @@ _GOOD_NEIGHBOUR: Final = 0.7
 _NEAR_DATE: Final = 0.5
 # Scores that differ by less are rounding, and tie.
 _DECIMALS: Final = 5
+# Of fewer rows all are sorted sooner than the best are told from the rest.
+_WORTH_NARROWING: Final = 500
+_NO_SHARES: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,8 @@ class Question:
     """A Snowball name; detected when not given."""
     with_unrelated: bool = False
     """Leave out nothing, however little it has to do with the question."""
+    with_signals: bool = True
+    """Tell what made up each score: a tenth of the work, for whoever shows it."""
 
 
 class Ranked(NamedTuple):
@@ -53,8 +60,8 @@ class Ranked(NamedTuple):
     block_index: int
     number: int
     score: float
-    signals: dict[str, float]
-    """What each signal added to the score; they sum to it."""
+    signals: Mapping[str, float]
+    """What each signal added to the score; they sum to it. Empty where nobody asked for it."""
 
 
 def rank(
@@ -87,6 +94,7 @@ class _Ranking:
     def __init__(self, caller: Caller, question: Question, weights: Weights) -> None:
         self._caller = caller
         self._weights = weights
+        self._with_signals = question.with_signals
         self._living = None if caller.all_alive else caller.alive
         query = read_query(question.text, question.language)
         match = match_words(caller, query)
@@ -127,15 +135,14 @@ class _Ranking:
             rows = order[:limit]
         else:
             rows = self._with_siblings(list(dict.fromkeys(caller.keys[order].tolist()))[:limit], score)
-        shares = zip(*(values.take(rows).tolist() for values in signals.values()), strict=True)
         told = zip(
             caller.block_indices(rows),
             caller.numbers.take(rows).tolist(),
             score.take(rows).tolist(),
-            shares,
+            _shares(signals, rows) if self._with_signals else repeat(_NO_SHARES, len(rows)),
             strict=True,
         )
-        return [Ranked(block, number, total, dict(zip(signals, share))) for block, number, total, share in told]  # noqa: B905  # both are the signals
+        return list(map(Ranked._make, told))
 
     def _with_siblings(self, keys: list[int], score: NDArray[np.float32]) -> NDArray[np.int64]:
         """All rows of these keys in the order of the keys, those of one key by score."""
@@ -225,11 +232,17 @@ class _Ranking:
         return weighted(self._weights.tokens, scaled)
 
 
+def _shares(signals: Mapping[str, NDArray[np.float32]], rows: NDArray[np.int64]) -> list[dict[str, float]]:
+    """What each signal gave each of these rows."""
+    shares = zip(*(values.take(rows).tolist() for values in signals.values()), strict=True)
+    return [dict(zip(signals, share, strict=True)) for share in shares]
+
+
 def _ordered(caller: Caller, score: NDArray[np.float32], rows: NDArray[np.int64], limit: int) -> NDArray[np.int64]:
     """The best of these rows in the order of rank, at least so many that they hold `limit` keys if all rows do."""
     # A key stands once in a block.
     enough = limit * len(caller.blocks)
-    if len(rows) > enough and all(block.has_distinct_keys for block in caller.blocks):
+    if len(rows) > max(enough, _WORTH_NARROWING) and all(block.has_distinct_keys for block in caller.blocks):
         scores = score.take(rows)
         rows = rows[scores >= _nth_highest(scores, enough)]
     # Sorted upwards and read backwards, so that nothing has to be negated. What is equal keeps its order.
