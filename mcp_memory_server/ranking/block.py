@@ -16,7 +16,8 @@ from .threads import ThreadOrder
 # So a scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
 _GROWTH = 8
 
-# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order.
+# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order, rarities. What
+# each posting of a term is worth takes four bytes more.
 _LATER_COLUMNS = 14
 
 
@@ -73,7 +74,7 @@ class SignatureBlock:
     def nbytes(self) -> int:
         """Memory of the columns in bytes, with those that the first ranking adds."""
         own = sum(segment.nbytes for segment in self.segments)
-        return own + self.row_count * 8 * _LATER_COLUMNS
+        return own + self.row_count * 8 * _LATER_COLUMNS + 4 * sum(len(part.frequencies) for part in self.segments)
 
     @cached_property
     def alive(self) -> NDArray[np.bool_]:

@@ -44,15 +44,15 @@ class Caller:
         self.count = sum(map(len, blocks))
         """How many rows are alive."""
         self.all_alive = self.count == self.row_count
-        self.has_threads = any([block.has_threads for block in blocks])
+        self.has_threads = any(block.has_threads for block in blocks)
         """Whether any record tells which conversation it comes from."""
-        self.has_subjects = any([block.has_subjects for block in blocks])
+        self.has_subjects = any(block.has_subjects for block in blocks)
         """Whether any record tells what it is about."""
         self.alive = self._column("alive")
         self.numbers: NDArray[np.int64] = self._column("numbers")
         self.times_ms: NDArray[np.int64] = self._column("times_ms")
         self._whole = blocks[0] if len(blocks) == len(self.parts) == 1 and self.all_alive else None
-        """The block, where all rows are those of one segment: what was worked out of it once is good for all of them."""
+        """The block, where its only segment is all there is: what was worked out of that once is good for all rows."""
 
     @property
     def keys(self) -> NDArray[np.int64]:

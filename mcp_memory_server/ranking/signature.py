@@ -130,7 +130,7 @@ def asked_trigrams(text: str) -> list[int]:
         return trigram_hashes(text).tolist()
     words = padded.split(" ")[1:-1]
     over_gaps = [_hash_trigram(f"{word[-1:]} {after[:1]}") for word, after in pairwise(words)]
-    return list(set().union(over_gaps, *map(_trigrams_of_word, words)))
+    return list(set(over_gaps).union(*map(_trigrams_of_word, words)))
 
 
 @lru_cache(maxsize=4_096)
