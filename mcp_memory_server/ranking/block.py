@@ -16,8 +16,8 @@ from .threads import ThreadOrder
 # So a scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
 _GROWTH = 8
 
-# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order, rarities. What
-# each posting of a term is worth takes four bytes more.
+# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order; and of four bytes,
+# what each posting of a term is worth and how rare each hash is.
 _LATER_COLUMNS = 14
 
 
@@ -74,7 +74,8 @@ class SignatureBlock:
     def nbytes(self) -> int:
         """Memory of the columns in bytes, with those that the first ranking adds."""
         own = sum(segment.nbytes for segment in self.segments)
-        return own + self.row_count * 8 * _LATER_COLUMNS + 4 * sum(len(part.frequencies) for part in self.segments)
+        fours = sum(len(part.frequencies) + len(part.postings.hashes) for part in self.segments)
+        return own + self.row_count * 8 * _LATER_COLUMNS + 4 * fours
 
     @cached_property
     def alive(self) -> NDArray[np.bool_]:

@@ -8,9 +8,10 @@ equal hashes in every process. Layout, little-endian:
 """
 
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -57,12 +58,9 @@ def encode_signature(
     (a Snowball name); it is detected when not given.
     """
     passage = _passage(key, text, tags, subject)
-    frequencies: dict[int, int] = {}
-    word_count = 0
-    for forms in forms_of_text(passage, language):
-        word_count += forms[0][:1].isalnum()
-        for term in hash_forms(forms):
-            frequencies[term] = frequencies.get(term, 0) + 1
+    words = list(forms_of_text(passage, language))
+    word_count = sum([forms[0][:1].isalnum() for forms in words])
+    frequencies = Counter(chain.from_iterable(map(hash_forms, words)))  # in order of appearance
     about = [hash_forms(forms)[0] for forms in _subject_words(subject)]
     grams = trigram_hashes(passage)[:_MOST]
     kept = list(frequencies.items())[:_MOST]

@@ -32,6 +32,7 @@ _TOKEN: Final = re.compile(
     rf"|(?P<word>{_LETTERS}(?:{_JOINER}{_LETTERS})*(?:\+\+|#)?)|(?P<symbol>[^\s])"
 )
 _BETWEEN: Final = re.compile(rf"(?:[^\w{_MARKS}{_SOUTH_EAST_ASIAN}]|_)+")
+_ASCII_BETWEEN: Final = str.maketrans({char: " " for char in map(chr, range(128)) if not char.isalnum()})
 _SPLIT: Final = re.compile(r"[-_./\\:@'’&+~#]+")
 _CAMEL: Final = re.compile(
     r"(?<=[a-zß-öø-ÿ0-9])(?=[A-ZÀ-ÖØ-Þ])|(?<=[A-ZÀ-ÖØ-Þ])(?=[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ])"
@@ -53,10 +54,10 @@ def written_words(text: str) -> Iterator[str]:
     `text` is expected composed (`normalise.composed`). Symbols come out one by one.
     """
     for kind, token in _tokens(text):
-        if kind == "word":
-            yield from _word_forms(token)
-        elif kind == "symbol":
+        if kind == "symbol" or _is_plain(token):
             yield token
+        elif kind == "word":
+            yield from _word_forms(token)
         else:
             yield from _ngrams(kind, token)
 
@@ -81,6 +82,8 @@ def asked_words(text: str) -> list[str]:
 
 def spaced(text: str) -> str:
     """The text with everything between its words reduced to one space, and a space at either end."""
+    if text.isascii():
+        return f" {' '.join(text.translate(_ASCII_BETWEEN).split())} "
     return f" {_BETWEEN.sub(' ', text).strip()} "
 
 
