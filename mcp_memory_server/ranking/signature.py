@@ -11,7 +11,7 @@ import struct
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -63,14 +63,14 @@ def encode_signature(
     frequencies = Counter(chain.from_iterable(map(hash_forms, words)))  # in order of appearance
     about = [hash_forms(forms)[0] for forms in _subject_words(subject)]
     grams = trigram_hashes(passage)[:_MOST]
-    kept = list(frequencies.items())[:_MOST]
+    kept = list(frequencies)[:_MOST]
+    counts = [min(count, 255) for count in islice(frequencies.values(), _MOST)]
     return b"".join(
         (
             _HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
-            struct.pack(f"<{len(about)}I", *about),
-            struct.pack(f"<{len(kept)}I", *(term for term, _ in kept)),
-            grams.astype("<u2").tobytes(),
-            bytes([min(count, 255) for _, count in kept]),
+            struct.pack(f"<{len(about) + len(kept)}I", *about, *kept),
+            grams.astype("<u2", copy=False).tobytes(),
+            bytes(counts),
         )
     )
 

@@ -54,7 +54,7 @@ def written_words(text: str) -> Iterator[str]:
     `text` is expected composed (`normalise.composed`). Symbols come out one by one.
     """
     for kind, token in _tokens(text):
-        if kind == "symbol" or _is_plain(token):
+        if kind == "symbol" or (kind == "word" and _is_plain(token)):
             yield token
         elif kind == "word":
             yield from _word_forms(token)
@@ -99,10 +99,7 @@ def _is_plain(token: str) -> bool:
 
 
 def _word_forms(token: str) -> Iterator[str]:
-    """The parts of a word as written, and the whole without its joiners."""
-    if _is_plain(token):
-        yield token
-        return
+    """The parts of a word that has any as written, and the whole without its joiners."""
     suffix = token[len(token.rstrip("+#")) :]
     parts = [part for part in _SPLIT.split(token) if part]
     if "'" in token or "’" in token:
