@@ -7,7 +7,7 @@ and what was made of it goes at the same moment, text and all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final, Generic, TypeVar
 from weakref import ref
 
@@ -53,6 +53,15 @@ class Derived(Generic[V, M]):
         self._kept[place] = kept
         if len(self._kept) > MOST_KEPT:
             self._kept.pop(next(iter(self._kept)), None)
+        return made
+
+    def of_each(self, values: Iterable[V], *settings: Hashable) -> list[M]:
+        """What calling it for one value after another gives; for a digest's worth of them in half the time."""
+        found = self._kept
+        made: list[M] = []
+        for value in values:
+            kept = found.get((id(value), *settings) if settings else id(value))
+            made.append(kept.made if kept is not None and kept() is value else self(value, *settings))
         return made
 
     def _forget(self, gone: Any) -> None:

@@ -89,12 +89,14 @@ def resolve_digest(
     `told` are further fields of the digest.
     """
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
-    by_key: dict[str, list[MemoryRecord]] = {}
-    for record in records:
-        if record.scope in rank and (record.insight is None or not is_spent(record)):
+    applying = [record for record in records if record.scope in rank and not (record.insight and is_spent(record))]
+    if len({record.key for record in applying}) == len(applying):  # as in most turns: no key has several answers
+        entries = _alone.of_each(applying)
+    else:
+        by_key: dict[str, list[MemoryRecord]] = {}
+        for record in applying:
             by_key.setdefault(record.key, []).append(record)
-
-    entries = [_alone(held[0]) if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
+        entries = [_alone(held[0]) if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
     if ranked:
         pinned = [entry for entry in entries if entry.pinned]
         ordered = below_cited([entry for entry in entries if not entry.pinned])

@@ -65,3 +65,14 @@ def test_of_too_many_the_oldest_are_dropped() -> None:
     assert maker.made == len(facts)
     line(facts[0])
     assert maker.made == len(facts) + 1
+
+
+def test_of_each_gives_what_one_call_after_another_gives() -> None:
+    maker, facts = Maker(), [Fact("Anna drinks tea"), Fact("Ben drinks coffee")]
+    line = Derived[Fact, str](maker)
+    line(facts[1])
+    assert line.of_each([*facts, facts[0]]) == ["- Anna drinks tea", "- Ben drinks coffee", "- Anna drinks tea"]
+    assert line.of_each(facts, 4) == ["- Anna", "- Ben "]
+    assert maker.made == 4
+    del facts
+    assert len(line) == 0

@@ -12,7 +12,7 @@ from typing import Final
 
 from mcp_memory_server.digest import DigestEntry
 
-from .entries import Room, entry_lines
+from .entries import Room, lines_of_each
 from .harmless import harmless_key, harmless_scope, harmless_text
 from .sections import in_sections
 
@@ -102,7 +102,7 @@ def render_block(
         {entry.id: entry.key for entry in held},
     )
     for heading, section in in_sections(held):
-        parts.append("\n".join([heading, *(line for entry in section for line in entry_lines(entry, room))]))
+        parts.append("\n".join([heading, *lines_of_each(section, room)]))
     if not held:
         parts.append(_NOTHING_FITS if partial else _NOTHING_YET)
     return "\n\n".join([f"{FENCE_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{FENCE_CLOSE}"

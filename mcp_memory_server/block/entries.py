@@ -46,9 +46,16 @@ class Room:
         return taken
 
 
+def lines_of_each(entries: Sequence[DigestEntry], room: Room) -> list[str]:
+    """The lines of all the entries, one after another."""
+    if [entry for entry in entries if not _is_plain(entry)]:
+        return [line for entry in entries for line in entry_lines(entry, room)]
+    return _plain.of_each(entries, room.max_fact_chars)
+
+
 def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     """The line of an entry, what its kind adds under it, and a line for each value that it overrides."""
-    if entry.kind == "semantic" and not entry.overrides:  # nearly all of them, and the same ones turn after turn
+    if _is_plain(entry):
         return [_plain(entry, room.max_fact_chars)]
     fact, under = _shown(entry, room)
     beaten = [
@@ -57,6 +64,11 @@ def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
         for value in entry.overrides
     ]
     return [_line(entry, fact), *room.take(under), *beaten]
+
+
+def _is_plain(entry: DigestEntry) -> bool:
+    """Whether it is one line, whatever stands beside it: nearly all of them, and the same ones turn after turn."""
+    return entry.kind == "semantic" and not entry.overrides
 
 
 def _line(entry: DigestEntry, fact: str) -> str:

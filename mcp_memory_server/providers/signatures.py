@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from mcp_memory_server.derived import Derived
 from mcp_memory_server.errors import ConfigurationError, echo
@@ -71,29 +71,19 @@ def numbered(versions: Iterable[tuple[int, MemoryRecord]], asked: Filter) -> dic
     return {number: record for number, (_, record) in enumerate(ordered, start=_BEHIND_ALL)}
 
 
-class AskedWord(NamedTuple):
-    """A word that a question looks for, as it was asked (folded), and its forms as a record's stand in `_forms_of`."""
+def words_in_common(question: str, records: Iterable[MemoryRecord]) -> list[list[str]]:
+    """For each record those of the words that the question looks for which it holds, in any of their forms.
 
-    word: str
-    written: str
-    stem: str
-    """The written one again, where the stem is no other."""
-
-
-def asked_words(question: str) -> list[AskedWord]:
-    """The words that a question looks for.
-
-    The language is detected, here and for records: where a store has one of its own, a form may be missed.
+    They are given as they were asked (folded), in order. The language is detected, of questions and of records: where
+    a store has one of its own, a form may be missed.
     """
     from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
 
-    return [AskedWord(forms[0], f"\n{forms[0]}\n", f"\n{forms[-1]}\n") for forms in read_query(question).words]
-
-
-def words_in_common(asked: Sequence[AskedWord], record: MemoryRecord) -> list[str]:
-    """Those of the asked words that a record holds in any of their forms, as they were asked, in order."""
-    held = _forms_of(record)
-    return [word for word, written, stem in asked if written in held or stem in held]
+    asked = [(forms[0], f"\n{forms[0]}\n", f"\n{forms[-1]}\n") for forms in read_query(question).words]
+    return [
+        [word for word, written, stem in asked if written in held or stem in held]
+        for held in _forms_of.of_each(records)
+    ]
 
 
 def _made_forms(record: MemoryRecord) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from mcp_memory_server.digest import DigestEntry
-from mcp_memory_server.providers.signatures import AskedWord, asked_words, words_in_common
+from mcp_memory_server.providers.signatures import words_in_common
 from mcp_memory_server.records import MemoryRecord
 
 
@@ -25,31 +25,30 @@ def reasons(
         As `reasons_of_hits`; `overrides`, the scopes whose answers the entry outranks, where there are any; and
         `expanded` where it came along one hop.
     """
-    asked = asked_words(query) if query else None
-    found: dict[str, dict[str, Any]] = {}
-    for entry in entries:
-        reason = found[entry.id] = _reason(entry, ranks[entry.id], asked)
+    reasons = _reasons(entries, [ranks[entry.id] for entry in entries], query)
+    for entry, reason in zip(entries, reasons, strict=True):
         if entry.overrides:
             reason["overrides"] = [override.scope for override in entry.overrides]
         if entry.id in expanded:
             reason["expanded"] = True
-    return found
+    return {entry.id: reason for entry, reason in zip(entries, reasons, strict=True)}
 
 
-def reasons_of_hits(records: Iterable[MemoryRecord], query: str) -> list[dict[str, Any]]:
+def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[str, Any]]:
     """For each record found, best first: its `rank`; `words`, those of the question it holds; `pinned` where it is.
 
     Words are given as they were asked, and absent where nothing was. None may be in common: then it was found by its
     spelling, its meaning, its surroundings or its date, as the signals of a hit tell; or because it is pinned.
     """
-    asked = asked_words(query) if query else None
-    return [_reason(record, rank, asked) for rank, record in enumerate(records, start=1)]
+    return _reasons(records, range(1, len(records) + 1), query)
 
 
-def _reason(record: MemoryRecord, rank: int, asked: Sequence[AskedWord] | None) -> dict[str, Any]:
-    reason: dict[str, Any] = {"rank": rank}
-    if asked is not None:
-        reason["words"] = words_in_common(asked, record)
-    if record.pinned:
-        reason["pinned"] = True
-    return reason
+def _reasons(records: Sequence[MemoryRecord], ranks: Iterable[int], query: str) -> list[dict[str, Any]]:
+    reasons: list[dict[str, Any]] = [{"rank": rank} for rank in ranks]
+    if query:
+        for reason, words in zip(reasons, words_in_common(query, records), strict=True):
+            reason["words"] = words
+    for reason, record in zip(reasons, records, strict=True):
+        if record.pinned:
+            reason["pinned"] = True
+    return reasons

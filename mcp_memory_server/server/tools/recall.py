@@ -151,15 +151,17 @@ def _held(value: Any) -> Iterable[Any]:
 _kept_json: Final = Derived[DigestEntry, _EntryJson](_made_entry_json)
 
 
-def _entry_json(entry: DigestEntry) -> dict[str, Any]:
-    """An entry as JSON, for whoever asks to keep: what is kept here nobody else may get hold of."""
-    kept = _kept_json(entry)
-    fields = kept.fields.copy()
-    for name in kept.shallow:
-        fields[name] = fields[name].copy()
-    for name in kept.deep:
-        fields[name] = _copied(fields[name])
-    return fields
+def _entries_json(entries: Iterable[DigestEntry]) -> list[dict[str, Any]]:
+    """Entries as JSON, for whoever asks to keep: what is kept here nobody else may get hold of."""
+    shown: list[dict[str, Any]] = []
+    for fields, shallow, deep in _kept_json.of_each(entries):
+        own = fields.copy()
+        for name in shallow:
+            own[name] = own[name].copy()
+        for name in deep:
+            own[name] = _copied(own[name])
+        shown.append(own)
+    return shown
 
 
 def _copied(value: Any) -> Any:
@@ -180,7 +182,7 @@ def digest_json(offered: Offered) -> dict[str, Any]:
     that had to be cut there is cut here, and alone.
     """
     digest = offered.digest
-    entries = offered.excerpts() or [_entry_json(entry) for entry in digest.entries]
+    entries = offered.excerpts() or _entries_json(digest.entries)
     if why := offered.why():
         for shown in entries:
             shown["why"] = why[shown["id"]]

@@ -98,7 +98,7 @@ async def _search(call: Call) -> types.CallToolResult:
     hits = await call.service.search(call.context, options)
     count = len(hits) if budget is None else largest(len(hits), lambda first: budget.holds(_hits_text(hits, first)))
     shown, told = hits[:count], _hits_text(hits, count)
-    reasons = reasons_of_hits((hit.record for hit in shown), options.query or "")
+    reasons = reasons_of_hits([hit.record for hit in shown], options.query or "")
     found = [_hit_json(hit, why) for hit, why in zip(shown, reasons, strict=True)]
     if budget and hits and not shown:
         told, chars = excerpt(hits[0].record, len(hits) - 1, budget.holds)
