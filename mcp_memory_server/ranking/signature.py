@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .languages import DEFAULT_LANGUAGE
 from .normalise import composed, fold
-from .text import MAX_TEXT_CHARS, Forms, forms_of_text
+from .text import MAX_TEXT_CHARS, Forms, forms_of_text, spellings, words_of_text
 from .words import spaced
 
 SIGNATURE_VERSION: Final = 1
@@ -58,9 +58,10 @@ def encode_signature(
     (a Snowball name); it is detected when not given.
     """
     passage = _passage(key, text, tags, subject)
-    words = list(forms_of_text(passage, language))
-    word_count = sum([forms[0][:1].isalnum() for forms in words])
-    frequencies = Counter(chain.from_iterable(map(hash_forms, words)))  # in order of appearance
+    words, known = words_of_text(passage, language)
+    indexed = [_indexed(word, known) for word in words]
+    word_count = sum([word.is_counted for word in indexed])
+    frequencies = Counter(chain.from_iterable([word.terms for word in indexed]))  # in order of appearance
     about = [hash_forms(forms)[0] for forms in _subject_words(subject)]
     grams = trigram_hashes(passage)[:_MOST]
     kept = list(frequencies)[:_MOST]
@@ -101,6 +102,20 @@ def hash_term(term: str) -> int:
 def hash_forms(forms: Forms) -> tuple[int, ...]:
     """The hashes of one word's forms."""
     return tuple(map(hash_term, forms))
+
+
+class _Indexed(NamedTuple):
+    """What a signature takes of one word."""
+
+    is_counted: bool
+    """Whether it is a word at all, and no symbol."""
+    terms: tuple[int, ...]
+
+
+@lru_cache(maxsize=4_096)
+def _indexed(word: str, language: str) -> _Indexed:
+    forms = spellings(word, language)
+    return _Indexed(forms[0][:1].isalnum(), hash_forms(forms))
 
 
 def trigram_hashes(text: str) -> NDArray[np.uint16]:
