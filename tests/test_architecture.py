@@ -41,8 +41,8 @@ MAY_IMPORT: Final[dict[str, frozenset[str]]] = {
     "exchange": VALUES | {"kinds"},
     "service": VALUES
     | {
-        *("background", "block", "embedding", "kinds", "policy", "providers", "recall", "screening", "similarity"),
-        "upkeep",
+        *("background", "block", "derived", "embedding", "kinds", "policy", "providers", "recall", "screening"),
+        *("similarity", "upkeep"),
     },
     "setting_forms": frozenset(),
     "setting_files": frozenset({"errors"}),

@@ -203,11 +203,12 @@ class Candidates:
 
     def answer(self, held: Sequence[Held], found: Iterable[Ranked], limit: int) -> tuple[Hit, ...]:
         """The hits, none of whose records may be missing, and what is pinned."""
-        hits = [Hit(self._record(held, hit), hit.score, hit.signals) for hit in found]
+        records = [
+            {**kept.records, **versions} if versions else kept.records
+            for kept, versions in zip(held, self.versions, strict=True)
+        ]
+        hits = [Hit(records[place][number], score, signals) for place, number, score, signals in found]
         return with_pins(hits, self.pinned, limit)
-
-    def _record(self, held: Sequence[Held], hit: Ranked) -> MemoryRecord:
-        return self.versions[hit.block_index].get(hit.number) or held[hit.block_index].records[hit.number]
 
 
 def shown_of(

@@ -79,9 +79,12 @@ def words_in_common(question: str, records: Iterable[MemoryRecord]) -> list[list
     """
     from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
 
-    asked = [(forms[0], f"\n{forms[0]}\n", f"\n{forms[-1]}\n") for forms in read_query(question).words]
+    asked = [
+        (word, f"\n{word}\n", "" if stem == word else f"\n{stem}\n")
+        for word, stem in [(forms[0], forms[-1]) for forms in read_query(question).words]
+    ]
     return [
-        [word for word, written, stem in asked if written in held or stem in held]
+        [word for word, written, stem in asked if written in held or (stem and stem in held)]
         for held in _forms_of.of_each(records)
     ]
 

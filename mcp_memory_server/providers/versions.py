@@ -251,10 +251,10 @@ def check_journalable(digest: JournaledDigest) -> None:
     Raises:
         InvalidInput: a name holds half of a surrogate pair, or is too long.
     """
-    refs = (ref for entry in digest.entries for ref in (entry.ref, *entry.overrides))
+    ids = [ref.id for entry in digest.entries for ref in (entry.ref, *entry.overrides)]
     names = (digest.digest_id, digest.actor_id, digest.turn_id or "", digest.query_hash or "", *digest.scopes)
     try:
-        "".join((*names, *digest.signals, *digest.signals.values(), *(ref.id for ref in refs))).encode()
+        "".join((*names, *digest.signals, *digest.signals.values(), *ids)).encode()
     except UnicodeEncodeError:
         raise InvalidInput.of("digest", "has a name that holds half of a surrogate pair; send whole ones") from None
     _check_lengths("digest", digest_id=digest.digest_id, turn_id=digest.turn_id)

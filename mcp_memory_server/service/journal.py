@@ -54,10 +54,8 @@ class Retention:
         return PruneRequest(before, self.digests, count_only=count_only)
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    entry: Callable[[], JournaledDigest]
-    query: str | None
+MakeEntry = Callable[[bytes], JournaledDigest]
+"""Makes an entry, given the store's secret: what a caller said is in it as keyed hashes only (`keyed`)."""
 
 
 class Journal:
@@ -66,7 +64,7 @@ class Journal:
     def __init__(self, provider: MemoryProvider, retention: Retention | None = None) -> None:
         self._provider: JournalingProvider | None = provider if can_journal(provider) else None
         self._retention = retention or Retention()
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[MakeEntry] = []
         self._writing = anyio.Lock()
         self._wake = anyio.Event()
         self._healthy = True
@@ -88,18 +86,18 @@ class Journal:
             await anyio.sleep(_FLUSH_INTERVAL_S)
             await self.drain()
 
-    def submit(self, entry: Callable[[], JournaledDigest], query: str | None) -> bool:
+    def submit(self, entry: MakeEntry) -> bool:
         """Leave the entry, and the work of making it, to the background; whether it can be expected to arrive."""
         if self._provider is None:
             return False
-        self._waiting.append(_Waiting(entry, query))
+        self._waiting.append(entry)
         del self._waiting[:-_MOST_WAITING]
         self._wake.set()
         return self._healthy
 
-    async def write(self, entry: Callable[[], JournaledDigest], query: str | None) -> bool:
+    async def write(self, entry: MakeEntry) -> bool:
         """Journal one entry durably, now; false when the store cannot be written."""
-        self.submit(entry, query)
+        self.submit(entry)
         return await self.drain()
 
     async def drain(self) -> bool:
@@ -115,7 +113,7 @@ class Journal:
                 return self._healthy
             try:
                 secret = await provider.journal_secret()
-                await provider.journal([_hashed(waiting, secret) for waiting in batch])
+                await provider.journal([entry(secret) for entry in batch])
                 await self._prune(provider, len(batch))
             except Exception as error:  # whatever a provider raises: a journal that fails must not fail a recall
                 self._waiting[:0] = batch
@@ -175,13 +173,3 @@ def _may_be_under_way(digest_id: str) -> bool:
     except ValueError:
         return False
     return abs(time.time() - minted_at_s) < _NEW_FOR_S
-
-
-def _hashed(waiting: _Waiting, secret: bytes) -> JournaledDigest:
-    """Neither the query nor the caller's name for the turn reaches the store: see `keyed`."""
-    entry = waiting.entry()
-    if entry.turn_id is not None:
-        entry = replace(entry, turn_id=keyed(secret, "turn", entry.turn_id))
-    if waiting.query is not None:
-        entry = replace(entry, query_hash=keyed(secret, "query", waiting.query))
-    return entry

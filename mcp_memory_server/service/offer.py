@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any, Final, TypedDict
 
+from mcp_memory_server.derived import Derived
 from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, as_entry, resolve_digest
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext, journal_name
@@ -28,6 +29,7 @@ from mcp_memory_server.records import MemoryRecord, refuse_surrogates
 
 from .citations import with_cited
 from .expansion import one_hop
+from .keyed import keyed
 from .offered import Fitting, Form, Offered
 from .wiring import MAX_MEMORIES_CEILING, Wiring
 
@@ -103,7 +105,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, 
 
 @dataclass(frozen=True, slots=True)
 class JournalNote:
-    """What the journal keeps beside a digest: when it was shown, in which turn, and the hash of which question."""
+    """What the journal keeps beside a digest: when it was shown, and the hashes of the turn's id and the question."""
 
     at: str
     turn_id: str | None
@@ -117,9 +119,9 @@ async def journaled(
     digest = offered.digest
     entry = partial(_journal_entry, context, digest, note)
     if note.turn_id is None:
-        is_journaled = wiring.journal.submit(entry, note.query)
+        is_journaled = wiring.journal.submit(entry)
         return offered if offered.journaled is is_journaled else replace(offered, journaled=is_journaled)
-    is_journaled = await wiring.journal.write(entry, note.query)
+    is_journaled = await wiring.journal.write(entry)
     if is_journaled:
         first = await journaled_turn(wiring, context, note.turn_id)
         if first is not None and first.digest_id != digest.digest_id:
@@ -242,30 +244,34 @@ async def journaled_turn(wiring: Wiring, context: RequestContext, turn_id: str) 
     return await wiring.journal.find(JournalLookup(journal_name(context.actor), turn_id=turn_id))
 
 
-def _journal_entry(context: RequestContext, digest: MemoryDigest, note: JournalNote) -> JournaledDigest:
+def _journal_entry(context: RequestContext, digest: MemoryDigest, note: JournalNote, secret: bytes) -> JournaledDigest:
     assert digest.digest_id is not None
     return JournaledDigest(
         digest_id=digest.digest_id,
         actor_id=journal_name(context.actor),
         at=note.at,
         scopes=digest.scopes,
-        entries=tuple(_reference(entry) for entry in digest.entries),
+        entries=tuple(_reference.of_each(digest.entries)),
         omitted=digest.omitted,
         pinned_omitted=digest.pinned_omitted,
         recalled=digest.recalled,
-        turn_id=note.turn_id,
+        turn_id=None if note.turn_id is None else keyed(secret, "turn", note.turn_id),
+        query_hash=None if note.query is None else keyed(secret, "query", note.query),
         signals=digest.signals,
         as_of=digest.as_of,
         known_at=digest.known_at,
     )
 
 
-def _reference(entry: DigestEntry) -> JournaledEntry:
+def _made_reference(entry: DigestEntry) -> JournaledEntry:
     return JournaledEntry(
         VersionRef(entry.id, entry.version),
         entry.pinned,
         tuple(VersionRef(override.id, override.version) for override in entry.overrides),
     )
+
+
+_reference: Final = Derived[DigestEntry, JournaledEntry](_made_reference)
 
 
 async def replay(wiring: Wiring, context: RequestContext, shown: JournaledDigest) -> Offered:
