@@ -115,7 +115,7 @@ class _Indexed(NamedTuple):
 @lru_cache(maxsize=4_096)
 def _indexed(word: str, language: str) -> _Indexed:
     forms = spellings(word, language)
-    return _Indexed(forms[0][:1].isalnum(), hash_forms(forms))
+    return _Indexed(forms[0][:1].isalnum(), tuple(map(hash_term, forms)))
 
 
 def trigram_hashes(text: str) -> NDArray[np.uint16]:

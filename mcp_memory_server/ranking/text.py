@@ -37,14 +37,16 @@ class QueryText:
 def forms_of_text(text: str, language: str | None = None) -> Iterator[Forms]:
     """The forms of each word of a text, repeats and stop words included, in order."""
     words, known = words_of_text(text, language)
-    return (spellings(word, known) for word in words)
+    return (_forms(word, known) for word in words)
 
 
 def words_of_text(text: str, language: str | None = None) -> tuple[list[str], str]:
     """The words of a text as they are written, and the language of their forms."""
     clear = composed(text[:MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
     words = list(written_words(clear))
-    return words, language or detect_language(clear, map(_folded, words))
+    # What `fold` does to ASCII is done at once: most words of a new text may be new.
+    folded = map(str.lower if clear.isascii() else _folded, words)
+    return words, language or detect_language(clear, folded)
 
 
 def read_query(text: str, language: str | None = None) -> QueryText:
@@ -61,7 +63,7 @@ def _read_query(text: str, language: str | None) -> QueryText:
     known = language or detect_language(clear, folded)
     stops = stop_words(known)
     telling = [word for word, form in zip(words, folded, strict=True) if form not in stops]
-    distinct = dict.fromkeys(spellings(word, known) for word in telling or words)
+    distinct = dict.fromkeys(_forms(word, known) for word in telling or words)
     return QueryText(known, clear, tuple(distinct)[:MAX_QUERY_WORDS], tuple(dict.fromkeys(folded)))
 
 
@@ -73,7 +75,7 @@ def terms(text: str, language: str | None = None, *, query: bool = False) -> lis
 
 def forms_of_word(word: str, language: str = DEFAULT_LANGUAGE) -> Forms:
     """The forms of one word by itself."""
-    return spellings(composed(word), language)
+    return _forms(composed(word), language)
 
 
 @lru_cache(maxsize=16_384)
@@ -82,6 +84,10 @@ def _folded(word: str) -> str:
 
 
 @lru_cache(maxsize=16_384)
+def _forms(word: str, language: str) -> Forms:
+    return spellings(word, language)
+
+
 def spellings(word: str, language: str) -> Forms:
     """The forms of a word of a text that was composed."""
     written = fold(word)
