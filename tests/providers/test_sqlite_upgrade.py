@@ -177,7 +177,7 @@ async def test_a_sound_store_is_left_alone_by_examining(tmp_path: Path) -> None:
         await provider.examine()
         assert await provider.changes(before.cursor) == before
     with closing(sqlite3.connect(path)) as db:
-        assert db.execute("SELECT generation FROM scope").fetchall() == [(1,)]
+        assert db.execute("SELECT generation FROM signature").fetchall() == [(1,)]
 
 
 async def test_triples_of_an_earlier_schema_become_entities(tmp_path: Path) -> None:

@@ -19,6 +19,14 @@ from .narrowing import Narrowed, narrowed
 
 COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
 
+GENERATION: Final = """
+max(
+    coalesce((SELECT max(generation) FROM signature WHERE scope_id = scope.id), 0),
+    coalesce((SELECT max(generation) FROM removal WHERE scope_id = scope.id), 0)
+)
+"""
+"""The generation that a row of `scope` is at: each change left a row of its own in one of the two tables."""
+
 # Lists travel as one JSON parameter: a store of many scopes or a long list of ids meets no limit on parameters.
 _SCOPES = "SELECT id, token FROM scope WHERE token IN (SELECT value FROM json_each(?))"
 

@@ -28,14 +28,14 @@ from mcp_memory_server.providers.signatures import signature_of
 from .changes import data_version
 from .names import is_storable, json_names
 from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
-from .reading import COLUMNS, PINNED_RECORDS
+from .reading import COLUMNS, GENERATION, PINNED_RECORDS
 from .vectors import embedder_number
 
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
     from mcp_memory_server.records import MemoryRecord
 
-_SCOPES = "SELECT token, id, generation FROM scope WHERE token IN "
+_SCOPES = f"SELECT token, id, {GENERATION} FROM scope WHERE token IN "
 _ROWS = "SELECT number, key, thread, time_ms, lexical FROM signature WHERE scope_id = :scope"
 _ROWS_WITH_VECTORS = """
 SELECT number, key, thread, time_ms, lexical, CASE WHEN embedder = :embedder THEN pooled END

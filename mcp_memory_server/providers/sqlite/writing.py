@@ -16,7 +16,7 @@ from mcp_memory_server.records import MemoryRecord
 
 from . import entities
 from .names import is_storable
-from .reading import COLUMNS
+from .reading import COLUMNS, GENERATION
 
 _NAMES: Final = ", ".join(RECORD_COLUMNS)
 _PLACES: Final = ", ".join("?" * len(RECORD_COLUMNS))
@@ -27,10 +27,8 @@ _WAITING = f"{_OF_KEY} AND +status = 'quarantined' ORDER BY memory.id"
 _CURRENT_BY_ID = (
     f"SELECT {COLUMNS} FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token = ? AND memory.id = ?"
 )
-_NEXT_GENERATION = """
-INSERT INTO scope (token, generation) VALUES (?, 1)
-ON CONFLICT (token) DO UPDATE SET generation = generation + 1 RETURNING id, generation
-"""
+_PLACE = f"SELECT id, {GENERATION} + 1 FROM scope WHERE token = ?"
+_NEW_PLACE = "INSERT INTO scope (token) VALUES (?) RETURNING id, 1"
 _UPSERT = f"""
 INSERT INTO memory (number, scope_id, lane, {_NAMES}) VALUES (?, ?, ?, {_PLACES})
 ON CONFLICT (id, scope_id) DO UPDATE SET
@@ -48,6 +46,7 @@ _SIGN = """
 INSERT OR REPLACE INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+_REMOVE = "INSERT OR IGNORE INTO removal (scope_id, generation, number) VALUES (?, ?, ?)"
 _PIN: Final = f"UPDATE memory SET pinned = (pinned & {ALONG}) | ? WHERE id = ?"
 # Caches hold decoded records beside the signatures.
 _TOUCH = """
@@ -66,8 +65,12 @@ class ScopeGeneration(NamedTuple):
 
 
 def advance(db: sqlite3.Connection, scope: str) -> ScopeGeneration:
-    """Begin the scope's next generation, which tells every cache of its rows that it is stale."""
-    return ScopeGeneration(*db.execute(_NEXT_GENERATION, (scope,)).fetchone())
+    """The scope's next generation, which tells every cache of its rows that it is stale.
+
+    It begins with the first row of `signature` or `removal` that is marked by it.
+    """
+    row = db.execute(_PLACE, (scope,)).fetchone() or db.execute(_NEW_PLACE, (scope,)).fetchone()
+    return ScopeGeneration(*row)
 
 
 def announce(db: sqlite3.Connection, scope: str, record_id: str) -> int:
@@ -154,10 +157,10 @@ def add_signature(
 
 
 def drop_signature(db: sqlite3.Connection, place: ScopeGeneration, number: int) -> None:
-    """Take a record out of what ranking reads."""
+    """Take a record out of what ranking reads; that it changed is marked even if it was not there."""
     db.execute("DELETE FROM token WHERE number = ?", (number,))
-    if db.execute("DELETE FROM signature WHERE scope_id = ? AND number = ?", (place.scope_id, number)).rowcount:
-        db.execute("INSERT INTO removal VALUES (?, ?, ?)", (place.scope_id, place.generation, number))
+    db.execute("DELETE FROM signature WHERE scope_id = ? AND number = ?", (place.scope_id, number))
+    db.execute(_REMOVE, (place.scope_id, place.generation, number))
 
 
 def revise(db: sqlite3.Connection, request: ReviseRequest, language: str | None) -> Written | None:

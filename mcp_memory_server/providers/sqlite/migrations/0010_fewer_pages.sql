@@ -1,4 +1,6 @@
--- A durable write puts every page that it touches into the log. This takes three of eleven away:
+-- A durable write puts every page that it touches into the log. This takes four of eleven away:
+-- * The generation that a scope is at is that of its last row in `signature` or `removal` (reading.GENERATION). The
+--   column `generation` of `scope` is kept up no more; by its width salvage tells the table's rows from others.
 -- * Numbers of records come from the cursor of the change feed, which is never used twice: its newest line is never
 --   pruned. So no table of sequences has to be written beside it.
 -- * One index leads to a record by its id, and by its place as well: an id of others ends between its entries, as one of
