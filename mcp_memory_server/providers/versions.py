@@ -320,9 +320,7 @@ def _says_the_same(current: MemoryRecord, request: WriteRequest) -> bool:
 
 
 def _record(request: WriteRequest, **kept: Any) -> MemoryRecord:
-    asked = {name: getattr(request, name) for name in _TAKEN_FROM_THE_REQUEST}
-    if request.sensitivity is None:
-        del asked["sensitivity"]
+    asked = {name: value for name in _TAKEN_FROM_THE_REQUEST if (value := getattr(request, name)) is not None}
     try:
         record = MemoryRecord(**(asked | kept), updated_at=request.at)
         check_validity(record.valid_from, record.valid_to)

@@ -74,9 +74,13 @@ UPDATE merge SET undone_by = ?, undone_at = ? WHERE id = ? AND scope_id = ? AND 
 """
 
 
-def note(db: sqlite3.Connection, scope_id: int, version: MemoryRecord) -> None:
-    """Hold what this version of a record names, in place of what it named before."""
+def unnote(db: sqlite3.Connection, version: MemoryRecord) -> None:
+    """Let go of what this version of a record was held to name."""
     db.execute("DELETE FROM mention WHERE record_id = ? AND version = ?", (version.id, version.version))
+
+
+def note(db: sqlite3.Connection, scope_id: int, version: MemoryRecord) -> None:
+    """Hold what this version of a record names. Nothing is held of it so far."""
     for role, spelling in mentions_of(version):
         entity = db.execute(_KNOW, (str(uuid7()), scope_id, fold_name(spelling))).fetchone()[0]
         values = (version.id, version.version, role, entity, spelling)

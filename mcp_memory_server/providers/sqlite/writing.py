@@ -139,11 +139,15 @@ def put(db: sqlite3.Connection, place: ScopeGeneration, record: MemoryRecord, le
     cursor = announce(db, record.scope, record.id)
     values = (cursor, place.scope_id, lane_of(record), *record_values(record))
     number = db.execute(_UPSERT, values).fetchone()[0]
+    is_new = number == cursor
+    if not is_new:
+        entities.unnote(db, record)
     entities.note(db, place.scope_id, record)
     if record.status != "active":
         drop_signature(db, place, number)
         return
-    db.execute("DELETE FROM token WHERE number = ?", (number,))
+    if not is_new:
+        db.execute("DELETE FROM token WHERE number = ?", (number,))
     add_signature(db, place, number, record, lexical)
 
 
