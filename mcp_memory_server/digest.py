@@ -97,17 +97,19 @@ def resolve_digest(
         for record in applying:
             by_key.setdefault(record.key, []).append(record)
         entries = [_alone(held[0]) if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
-    if ranked:
-        pinned = [entry for entry in entries if entry.pinned]
-        ordered = below_cited([entry for entry in entries if not entry.pinned])
-        if pinned:
-            ordered = _selection_order(pinned, rank) + ordered
-    else:
+    pinned = [entry for entry in entries if entry.pinned]
+    if not ranked:
         ordered = _selection_order(entries, rank)
+    elif pinned:
+        ordered = _selection_order(pinned, rank) + below_cited([entry for entry in entries if not entry.pinned])
+    else:
+        ordered = below_cited(entries)
 
     chosen, dropped = ordered[: max(max_memories, 0)], ordered[max(max_memories, 0) :]
     # The rendering order never depends on score or age: it must not move from turn to turn.
-    chosen.sort(key=lambda entry: (not entry.pinned, rank[entry.scope], entry.key))
+    chosen.sort(key=attrgetter("key"))
+    if pinned or len({entry.scope for entry in chosen}) > 1:
+        chosen.sort(key=lambda entry: (not entry.pinned, rank[entry.scope]))
     return MemoryDigest(
         **told,
         scopes=tuple(scopes),

@@ -48,15 +48,17 @@ class Room:
 
 def lines_of_each(entries: Sequence[DigestEntry], room: Room) -> list[str]:
     """The lines of all the entries, one after another."""
-    if [entry for entry in entries if not _is_plain(entry)]:
-        return [line for entry in entries for line in entry_lines(entry, room)]
-    return _plain.of_each(entries, room.max_fact_chars)
+    lines = [line for line in _plain.of_each(entries, room.max_fact_chars) if line is not None]
+    if len(lines) == len(entries):
+        return lines
+    return [line for entry in entries for line in entry_lines(entry, room)]
 
 
 def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     """The line of an entry, what its kind adds under it, and a line for each value that it overrides."""
-    if _is_plain(entry):
-        return [_plain(entry, room.max_fact_chars)]
+    plain = _plain(entry, room.max_fact_chars)
+    if plain is not None:
+        return [plain]
     fact, under = _shown(entry, room)
     beaten = [
         f"    ↳ [{harmless_scope(value.scope)}] {speaker(value.author)}: "
@@ -66,20 +68,17 @@ def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     return [_line(entry, fact), *room.take(under), *beaten]
 
 
-def _is_plain(entry: DigestEntry) -> bool:
-    """Whether it is one line, whatever stands beside it: nearly all of them, and the same ones turn after turn."""
-    return entry.kind == "semantic" and not entry.overrides
-
-
 def _line(entry: DigestEntry, fact: str) -> str:
     return f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {fact}"
 
 
-def _made_plain(entry: DigestEntry, max_fact_chars: int | None) -> str:
-    return _line(entry, harmless_text(entry.text, max_fact_chars))
+def _made_plain(entry: DigestEntry, max_fact_chars: int | None) -> str | None:
+    """The line of an entry that is one line, whatever stands beside it, as nearly all are turn after turn; or None."""
+    is_plain = entry.kind == "semantic" and not entry.overrides
+    return _line(entry, harmless_text(entry.text, max_fact_chars)) if is_plain else None
 
 
-_plain: Final = Derived[DigestEntry, str](_made_plain)
+_plain: Final = Derived[DigestEntry, str | None](_made_plain)
 
 
 def speaker(author: Author) -> str:

@@ -197,7 +197,7 @@ class Candidates:
         """Whose records the answer needs and nobody has decoded yet, by place of the scope and number."""
         return [
             (place, number)
-            for place, number, *_ in found
+            for place, number, _score, _signals in found
             if number not in held[place].records and number not in self.versions[place]
         ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Any, Final, TypedDict
 
 from mcp_memory_server.derived import Derived
@@ -195,7 +196,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
         }
         return resolved.model_copy(update=told | omitted)
 
-    places = {key: place for place, key in enumerate(dict.fromkeys([record.key for record in found]), start=1)}
+    places = dict(zip(dict.fromkeys([record.key for record in found]), count(1)))
     return _Found(digest, places, frozenset(record.id for record in further))
 
 
