@@ -8,10 +8,9 @@ equal hashes in every process. Layout, little-endian:
 """
 
 import struct
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -58,14 +57,19 @@ def encode_signature(
     (a Snowball name); it is detected when not given.
     """
     passage = _passage(key, text, tags, subject)
+    word_count = 0
+    frequencies: dict[int, int] = {}
     words, known = words_of_text(passage, language)
-    indexed = [_indexed(word, known) for word in words]
-    word_count = sum([word.is_counted for word in indexed])
-    frequencies = Counter(chain.from_iterable([word.terms for word in indexed]))  # in order of appearance
+    for word in words:
+        is_counted, terms = _indexed(word, known)
+        word_count += is_counted
+        for term in terms:
+            frequencies[term] = frequencies.get(term, 0) + 1
     about = [hash_forms(forms)[0] for forms in _subject_words(subject)]
     grams = trigram_hashes(passage)[:_MOST]
-    kept = list(frequencies)[:_MOST]
-    counts = [min(count, 255) for count in islice(frequencies.values(), _MOST)]
+    kept, counts = list(frequencies)[:_MOST], list(frequencies.values())[:_MOST]
+    if max(counts, default=0) > 255:
+        counts = [min(count, 255) for count in counts]
     return b"".join(
         (
             _HEADER.pack(SIGNATURE_VERSION, len(about), min(word_count, _MOST), len(kept), len(grams)),
@@ -104,18 +108,11 @@ def hash_forms(forms: Forms) -> tuple[int, ...]:
     return tuple(map(hash_term, forms))
 
 
-class _Indexed(NamedTuple):
-    """What a signature takes of one word."""
-
-    is_counted: bool
-    """Whether it is a word at all, and no symbol."""
-    terms: tuple[int, ...]
-
-
 @lru_cache(maxsize=4_096)
-def _indexed(word: str, language: str) -> _Indexed:
+def _indexed(word: str, language: str) -> tuple[bool, tuple[int, ...]]:
+    """Whether it is a word at all, and no symbol; and the hashes of its forms."""
     forms = spellings(word, language)
-    return _Indexed(forms[0][:1].isalnum(), tuple(map(hash_term, forms)))
+    return forms[0][:1].isalnum(), tuple(map(hash_term, forms))
 
 
 def trigram_hashes(text: str) -> NDArray[np.uint16]:
@@ -131,7 +128,8 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
     mixed = (points[:-2] * first ^ points[1:-1] * second ^ points[2:] * third) * mixing
     hashes = (mixed >> _UPPER_HALF).astype(np.uint16)
     hashes.sort()
-    distinct = np.ones(len(hashes), dtype=np.bool_)
+    distinct = np.empty(len(hashes), dtype=np.bool_)
+    distinct[0] = True
     np.not_equal(hashes[1:], hashes[:-1], out=distinct[1:])
     return hashes[distinct]
 
