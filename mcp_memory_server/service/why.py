@@ -25,13 +25,14 @@ def reasons(
         As `reasons_of_hits`; `overrides`, the scopes whose answers the entry outranks, where there are any; and
         `expanded` where it came along one hop.
     """
-    reasons = _reasons(entries, [ranks[entry.id] for entry in entries], query)
-    for entry, reason in zip(entries, reasons, strict=True):
+    found: dict[str, dict[str, Any]] = {}
+    for entry, reason in zip(entries, _reasons(entries, [ranks[entry.id] for entry in entries], query), strict=True):
+        found[entry.id] = reason
         if entry.overrides:
             reason["overrides"] = [override.scope for override in entry.overrides]
         if entry.id in expanded:
             reason["expanded"] = True
-    return {entry.id: reason for entry, reason in zip(entries, reasons, strict=True)}
+    return found
 
 
 def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[str, Any]]:
@@ -44,10 +45,12 @@ def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[st
 
 
 def _reasons(records: Sequence[MemoryRecord], ranks: Iterable[int], query: str) -> list[dict[str, Any]]:
-    reasons: list[dict[str, Any]] = [{"rank": rank} for rank in ranks]
+    reasons: list[dict[str, Any]]
     if query:
-        for reason, words in zip(reasons, words_in_common(query, records), strict=True):
-            reason["words"] = words
+        shared = words_in_common(query, records)
+        reasons = [{"rank": rank, "words": words} for rank, words in zip(ranks, shared, strict=True)]
+    else:
+        reasons = [{"rank": rank} for rank in ranks]
     for reason, record in zip(reasons, records, strict=True):
         if record.pinned:
             reason["pinned"] = True
