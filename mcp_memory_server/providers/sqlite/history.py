@@ -19,7 +19,7 @@ JOIN memory ON memory.id = history.id JOIN scope ON scope.id = memory.scope_id
 WHERE scope.token IN (SELECT value FROM json_each(:scopes))
 """
 _CURRENT = f"""
-SELECT {COLUMNS}, scope.token FROM scope CROSS JOIN memory ON memory.scope_id = scope.id
+SELECT {COLUMNS}, scope.token FROM memory INDEXED BY memory_place JOIN scope ON scope.id = memory.scope_id
 WHERE scope.token IN (SELECT value FROM json_each(:scopes))
 """
 _OLD = f"SELECT {_OLD_COLUMNS}, scope.token FROM history {_AT_SCOPES}"

@@ -37,7 +37,8 @@ SELECT {COLUMNS}, memory.scope_id FROM memory {{index}}
 WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes))
   AND +memory.status IN (SELECT value FROM json_each(:statuses))
 """
-_BY_PLACE = "INDEXED BY memory_id"
+# Named, since SQLite would take the index by id alone, and so come across the records of others.
+_BY_PLACE = "INDEXED BY memory_place"
 # Added where they are asked for: with "or nothing is asked" in the query no index would serve it.
 _WITH_IDS = "AND memory.id IN (SELECT value FROM json_each(:ids))"
 _WITH_KEYS = "AND memory.key IN (SELECT value FROM json_each(:keys))"

@@ -31,7 +31,7 @@ _PLACE = f"SELECT id, {GENERATION} + 1 FROM scope WHERE token = ?"
 _NEW_PLACE = "INSERT INTO scope (token) VALUES (?) RETURNING id, 1"
 _UPSERT = f"""
 INSERT INTO memory (number, scope_id, lane, {_NAMES}) VALUES (?, ?, ?, {_PLACES})
-ON CONFLICT (id, scope_id) DO UPDATE SET
+ON CONFLICT (id) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in (*RECORD_COLUMNS, "lane") if name != "id")}
 RETURNING number
 """

@@ -1,10 +1,8 @@
--- A durable write puts every page that it touches into the log. This takes four of eleven away:
+-- A durable write puts every page that it touches into the log. This takes three of eleven away:
 -- * The generation that a scope is at is that of its last row in `signature` or `removal` (reading.GENERATION). The
 --   column `generation` of `scope` is kept up no more; by its width salvage tells the table's rows from others.
 -- * Numbers of records come from the cursor of the change feed, which is never used twice: its newest line is never
 --   pruned. So no table of sequences has to be written beside it.
--- * One index leads to a record by its id, and by its place as well: an id of others ends between its entries, as one of
---   nobody does. (`UNIQUE` of the id alone follows: ids are made here, and a restore looks for them first.)
 -- * Without an embedder no row has vectors: the index of those is made with the first (vectors.py).
 
 DROP INDEX signature_embedder;
@@ -26,7 +24,7 @@ ALTER TABLE change_line RENAME TO change;
 
 CREATE TABLE memory_by_cursor (
     number      INTEGER PRIMARY KEY,            -- never reused: caches of ranking rows go by it
-    id          TEXT NOT NULL,
+    id          TEXT NOT NULL UNIQUE,
     scope_id    INTEGER NOT NULL REFERENCES scope (id),
     key         TEXT NOT NULL,
     text        TEXT NOT NULL,
@@ -62,7 +60,7 @@ FROM memory ORDER BY number;
 DROP TABLE memory;
 ALTER TABLE memory_by_cursor RENAME TO memory;
 
-CREATE UNIQUE INDEX memory_id ON memory (id, scope_id);
+CREATE UNIQUE INDEX memory_place ON memory (scope_id, id);
 CREATE INDEX memory_newest ON memory (scope_id, status, updated_at DESC, key);
 CREATE INDEX memory_pinned ON memory (scope_id, key) WHERE pinned;
 CREATE INDEX memory_apart ON memory (scope_id, key) WHERE lane <> '';
