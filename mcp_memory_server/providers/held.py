@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
@@ -18,7 +17,7 @@ from mcp_memory_server.records import comes_along
 from .base import Filter, Hit, SearchRequest
 from .key_order import pinned_among, with_pins
 from .shown import Conditions, ShownBlock
-from .signatures import numbered, ranking_row
+from .signatures import numbered, ranking_question, ranking_row
 from .timeline import answers
 
 if TYPE_CHECKING:
@@ -186,11 +185,9 @@ class Candidates:
 
         `token_source` gives the token vectors of records by (place of the block, number), where vectors are asked for.
         """
-        from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy
+        from mcp_memory_server.ranking import rank  # noqa: PLC0415  # numpy
 
-        vectors = request.embedded and replace(request.embedded.vectors, token_source=token_source)
-        at = datetime.fromisoformat(request.at)
-        question = Question(request.query, at, vectors, language, with_unrelated=request.with_unrelated)
+        question = ranking_question(request, language, token_source)
         return rank(self.blocks, question, request.limit + len({record.key for record in self.pinned}))
 
     def missing(self, held: Sequence[Held], found: Iterable[Ranked]) -> list[tuple[int, int]]:

@@ -6,8 +6,7 @@ Nothing here runs before the first search, and the ranking (with numpy) is impor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcp_memory_server.records import MemoryRecord
 
 from .base import Filter, HeldVectors, Hit, RecordVectors, SearchRequest, VersionRef
-from .signatures import numbered, ranking_row
+from .signatures import numbered, ranking_question, ranking_row
 
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row, SignatureBlock
@@ -96,7 +95,7 @@ class ScopeIndex:
 
     def search(self, request: SearchRequest, limit: int, among: Iterable[MemoryRecord]) -> list[Hit]:
         """The versions of the `limit` best keys `among` those at the scopes, best first; nothing else is ranked."""
-        from mcp_memory_server.ranking import Question, rank  # noqa: PLC0415  # numpy
+        from mcp_memory_server.ranking import rank  # noqa: PLC0415  # numpy
 
         self._use_embedder(request.embedded and request.embedded.embedder)
         by_scope: dict[str, list[MemoryRecord]] = {}
@@ -104,9 +103,7 @@ class ScopeIndex:
             by_scope.setdefault(record.scope, []).append(record)
         scopes = [scope for scope in dict.fromkeys(request.scopes) if scope in by_scope]
         ranked = [self._ranked(scope, by_scope[scope], request.filter) for scope in scopes]
-        vectors = request.embedded and replace(request.embedded.vectors, token_source=partial(self._tokens, ranked))
-        at = datetime.fromisoformat(request.at)
-        question = Question(request.query, at, vectors, self._language, with_unrelated=request.with_unrelated)
+        question = ranking_question(request, self._language, partial(self._tokens, ranked))
         found = rank([held.block for held in ranked], question, limit)
         return [Hit(ranked[hit.block_index].record(hit.number), hit.score, hit.signals) for hit in found]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -10,10 +11,10 @@ from mcp_memory_server.derived import Derived
 from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.records import MemoryRecord
 
-from .base import Filter, WriteRequest
+from .base import Filter, SearchRequest, WriteRequest
 
 if TYPE_CHECKING:
-    from mcp_memory_server.ranking import Row
+    from mcp_memory_server.ranking import Question, Row, TokenSource
 
 _BEHIND_ALL: Final = 1 << 60
 """A number that no store gives to a record of its own."""
@@ -44,6 +45,23 @@ def signature_of(fact: MemoryRecord | WriteRequest, language: str | None = None)
 def epoch_ms(instant: str) -> int:
     """Milliseconds since 1970 UTC; rounded, because a float holds most of them a little too low."""
     return round(datetime.fromisoformat(instant).timestamp() * 1000)
+
+
+def ranking_question(request: SearchRequest, language: str | None, token_source: TokenSource) -> Question:
+    """What is asked of the ranking engine.
+
+    `token_source` gives the token vectors of records by (place of the block, number), where vectors are asked for.
+    """
+    from mcp_memory_server.ranking import Question  # noqa: PLC0415  # numpy
+
+    return Question(
+        request.query,
+        datetime.fromisoformat(request.at),
+        request.embedded and replace(request.embedded.vectors, token_source=token_source),
+        language,
+        with_unrelated=request.with_unrelated,
+        with_signals=request.with_signals,
+    )
 
 
 def ranking_row(number: int, record: MemoryRecord, language: str | None = None) -> Row:

@@ -16,8 +16,8 @@ from .threads import ThreadOrder
 # So a scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
 _GROWTH = 8
 
-# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order; and of four bytes,
-# what each posting of a term is worth and how rare each hash is.
+# Columns of eight bytes a row that the first ranking adds: joined columns, sorted keys, thread order. It adds four
+# bytes for each posting of a term, what that is worth, and for each hash, how rare it is.
 _LATER_COLUMNS = 14
 
 

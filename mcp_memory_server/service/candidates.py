@@ -67,7 +67,14 @@ async def all_candidates(wiring: Wiring, within: Within, objective: str, already
     if objective and can_search(provider):
         embedded = await wiring.embeddings.question(objective)
         request = SearchRequest(
-            within.scopes, objective, most, within.now, embedded, with_unrelated=True, filter=within.filter
+            within.scopes,
+            objective,
+            most,
+            within.now,
+            embedded,
+            with_unrelated=True,
+            with_signals=False,
+            filter=within.filter,
         )
         found: Sequence[MemoryRecord] = [hit.record for hit in await provider.search(request)]
     else:

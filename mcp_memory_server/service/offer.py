@@ -172,7 +172,9 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
     further: tuple[MemoryRecord, ...] = ()
     if asked.query and can_search(provider):
         embedded = await wiring.embeddings.question(asked.query)
-        request = SearchRequest(scopes, asked.query, limit, asked.now, embedded, filter=asked.filter)
+        request = SearchRequest(
+            scopes, asked.query, limit, asked.now, embedded, with_signals=False, filter=asked.filter
+        )
         hits = [hit.record for hit in await provider.search(request)]
         if asked.expand:
             hits += (further := await one_hop(provider, scopes, asked.filter, hits))

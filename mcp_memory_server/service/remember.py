@@ -363,6 +363,6 @@ async def _similar(wiring: Wiring, scopes: Sequence[str], draft: WriteRequest, s
     """Search finds the candidates, so that a large scope costs no more than a small one."""
     if not can_search(wiring.provider):
         return ()
-    request = SearchRequest(tuple(scopes), draft.key, limit=20, at=draft.at, filter=shown)
+    request = SearchRequest(tuple(scopes), draft.key, limit=20, at=draft.at, with_signals=False, filter=shown)
     hits = await wiring.provider.search(request)
     return tuple(similar_keys(draft.key, (hit.record.key for hit in hits if hit.record.scope in scopes)))

@@ -29,7 +29,8 @@ class SearchRequest:
 
     `embedded` is used by providers of the group `vectors`, for the records whose vectors they hold; words decide
     about the others. `with_unrelated` ranks every record at the scopes, also those that have nothing to do with the
-    question: for whoever picks from the ranking himself, or measures it.
+    question: for whoever picks from the ranking himself, or measures it. `with_signals` asks for those of the hits,
+    which are a tenth of the work: whoever does not show them need not.
     """
 
     scopes: tuple[str, ...]
@@ -38,6 +39,7 @@ class SearchRequest:
     at: str
     embedded: EmbeddedQuery | None = None
     with_unrelated: bool = False
+    with_signals: bool = True
     filter: Filter = UNFILTERED
 
 
@@ -47,7 +49,8 @@ class Hit:
 
     `signals` says what made up the score, by name; they sum to it. The shared engine (`ranking`) has `bm25`,
     `trigram`, `feedback`, `vector`, `tokens`, `neighbours`, `passage`, `subject` and `date`, those that took part.
-    The newer of equal scores stands first. `pin` is there, adding nothing, where a pin alone brought the record.
+    The newer of equal scores stands first. `pin` is there, adding nothing, where a pin alone brought the record. Where
+    nobody asked for signals there may be none.
     """
 
     record: MemoryRecord

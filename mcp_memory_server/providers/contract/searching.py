@@ -71,6 +71,18 @@ async def what_is_unrelated_comes_after_the_rest_when_it_is_asked_for(store: Sto
 
 
 @check(Group.WRITE, Group.SEARCH)
+async def signals_that_nobody_asks_for_change_nothing_else(store: Store) -> None:
+    async with opened(store) as provider:
+        for number in range(5):
+            await remember(provider, f"note {number}", f"{'invoice ' * number} for Lyon", at=number)
+        asked = question("invoice lyon")
+        told = await provider.search(asked)
+        untold = await provider.search(replace(asked, with_signals=False))
+        assert all(hit.signals for hit in told)
+        assert [(hit.record, hit.score) for hit in untold] == [(hit.record, hit.score) for hit in told]
+
+
+@check(Group.WRITE, Group.SEARCH)
 async def limit_counts_keys_and_a_smaller_one_cuts_the_same_order(store: Store) -> None:
     async with opened(store) as provider:
         for number in range(8):
