@@ -116,7 +116,7 @@ class Caller:
             found.append(hits)
             padded.append(np.concatenate([often, np.zeros(len(hits.rows) - len(often), dtype=np.uint8)]))
         hits, often = self._living(found, padded)
-        return hits, often[: int(np.add.reduce(hits.holding[:terms]))]
+        return hits, often[: hits.of_first(terms)]
 
     def find_terms(self, wanted: NDArray[np.uint64]) -> tuple[Hits, NDArray[np.uint8]]:
         """`find`, of terms alone."""
@@ -190,7 +190,8 @@ class Caller:
         order = order[self.alive[rows[order]]]
         kept = np.concatenate(values)[order] if values else _NOTHING
         places = np.concatenate([hits.places for hits in found])[order]
-        return Hits(rows[order], np.bincount(wanted[order], minlength=len(holding)), places), kept
+        holding = np.bincount(wanted[order], minlength=len(holding))
+        return Hits(rows[order], holding, holding.cumsum(), places), kept
 
     def _column(self, name: str) -> NDArray[Any]:
         if len(self.blocks) == 1:

@@ -71,4 +71,4 @@ def min_max(
 
 def weighted(weight: float, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """These values times a weight, in single precision."""
-    return np.multiply(values, np.float32(weight), dtype=np.float32)
+    return values * np.float32(weight)

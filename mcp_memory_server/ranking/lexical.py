@@ -84,7 +84,7 @@ def match_words(caller: Caller, query: QueryText) -> LexicalMatch:
     terms = len(asked.words)
     hits, often = caller.find(asked.hashes, terms)
     words = asked.words.repeat(hits.holding[:terms])
-    own = int(np.add.reduce(hits.holding[: asked.forms]))
+    own = hits.of_first(asked.forms)
     rows, held = hits.rows[:own], words[:own]
     # A row may hold a word as written and as its stem; both are the same word, so the larger count stands.
     worths = _highest(caller, len(query.words), held, rows, caller.worths(hits, often, own))

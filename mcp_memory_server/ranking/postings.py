@@ -20,8 +20,14 @@ class Hits(NamedTuple):
     rows: NDArray[Any]
     holding: NDArray[np.int64]
     """For each hash looked for, how many rows hold it."""
+    until: NDArray[np.int64]
+    """For each of them, at which hit its own end: the running sum of `holding`."""
     places: NDArray[np.int64]
     """For each hit its place in the postings."""
+
+    def of_first(self, hashes: int) -> int:
+        """How many of the hits are those of the first so many hashes."""
+        return int(self.until[hashes - 1]) if hashes else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,9 +88,10 @@ class Postings:
 
     def _hits(self, ends: NDArray[np.int64], holding: NDArray[np.int64]) -> Hits:
         # The last hit of a hash stands at its end in the postings, and at the running sum among the hits.
-        places = (ends - holding.cumsum()).repeat(holding)
+        until = holding.cumsum()
+        places = (ends - until).repeat(holding)
         places += np.arange(len(places))
-        return Hits(self.rows.take(places), holding, places)
+        return Hits(self.rows.take(places), holding, until, places)
 
     def _spans(self, wanted: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each wanted hash where its rows start and end."""

@@ -60,8 +60,7 @@ class Segment:
     def find(self, wanted: NDArray[np.uint64], terms: int) -> tuple[Hits, NDArray[np.uint8]]:
         """Where the wanted hashes stand, and for each hit of the first so many, which are terms, how often."""
         hits = self.postings.find(wanted)
-        held = len(hits.places) if terms == len(wanted) else int(np.add.reduce(hits.holding[:terms]))
-        return hits, self.frequencies.take(hits.places[:held])
+        return hits, self.frequencies.take(hits.places[: hits.of_first(terms)])
 
     def terms_of(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """The terms of these rows, row after row, as places in `postings.hashes`, and how many each row has."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .languages import DEFAULT_LANGUAGE
 from .normalise import composed, fold
 from .text import MAX_TEXT_CHARS, Forms, forms_of_text, spellings, words_of_text
-from .words import spaced
+from .words import apart
 
 SIGNATURE_VERSION: Final = 1
 """Raised whenever the same record would get another signature: stores then encode their records again."""
@@ -120,7 +120,7 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
 
     Words are folded and stand between single spaces, so that a trigram also tells a word's start and end.
     """
-    padded = _padded(text)
+    padded = f" {' '.join(_apart(text))} "
     if len(padded) < 3:
         return np.zeros(0, dtype=np.uint16)
     points = np.frombuffer(padded.encode("utf-32-le"), dtype="<u4")
@@ -136,11 +136,10 @@ def trigram_hashes(text: str) -> NDArray[np.uint16]:
 
 def asked_trigrams(text: str) -> list[int]:
     """`trigram_hashes` as numbers in any order: quicker for a question, whose words mostly occurred in others."""
-    padded = _padded(text)
-    if len(padded) > _SHORT:
+    if len(text) > _SHORT:
         return trigram_hashes(text).tolist()
-    words = padded.split(" ")[1:-1]
-    over_gaps = [_hash_trigram(f"{word[-1:]} {after[:1]}") for word, after in pairwise(words)]
+    words = _apart(text)
+    over_gaps = [_hash_trigram(f"{word[-1]} {after[0]}") for word, after in pairwise(words)]
     return list(set(over_gaps).union(*map(_trigrams_of_word, words)))
 
 
@@ -158,8 +157,8 @@ def _hash_trigram(trigram: str) -> int:
     return (points * mixing & 0xFFFFFFFF) >> 16
 
 
-def _padded(text: str) -> str:
-    return spaced(fold(composed(text[:MAX_TEXT_CHARS]))[:MAX_TEXT_CHARS])
+def _apart(text: str) -> list[str]:
+    return apart(fold(composed(text[:MAX_TEXT_CHARS]))[:MAX_TEXT_CHARS])
 
 
 def _passage(key: str, text: str, tags: Sequence[str], subject: str | None) -> str:

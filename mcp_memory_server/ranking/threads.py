@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 FARTHEST: Final = 2
 """How many places away `best_beside` can look."""
 
+_NONE: Final = np.zeros(1, dtype=np.float32)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ThreadOrder:
@@ -55,8 +57,8 @@ class ThreadOrder:
 
         No score is below 0.
         """
-        padded = np.append(scores, np.float32(0))
-        return np.maximum(padded[self.before[distance - 1]], padded[self.after[distance - 1]])
+        padded = np.concatenate((scores, _NONE))
+        return np.maximum(padded.take(self.before[distance - 1]), padded.take(self.after[distance - 1]))
 
     def held_near(
         self, rows: NDArray[np.int64], terms: NDArray[np.int64], weights: NDArray[np.float32], radius: int
@@ -66,11 +68,11 @@ class ThreadOrder:
         Row `rows[i]` holds term `terms[i]`; a term counts once, however many rows around hold it. At most 127 hits
         of a term may lie within reach of one row.
         """
-        place = self.place[rows]
-        from_place = np.maximum(place - radius, self.first[rows])
-        to_place = np.minimum(place + radius, self.last[rows]) + 1
+        place = self.place.take(rows)
+        from_place = np.maximum(place - radius, self.first.take(rows))
+        to_place = np.minimum(place + radius, self.last.take(rows)) + 1
         reach = np.zeros((len(weights), len(self.place) + 1), dtype=np.int8)
         np.add.at(reach, (terms, from_place), np.int8(1))
         np.subtract.at(reach, (terms, to_place), np.int8(1))
-        held = np.cumsum(reach, axis=1, dtype=np.int8)[:, :-1] > 0
-        return (weights[:, np.newaxis] * held).sum(axis=0)[self.place]
+        held = np.add.accumulate(reach, axis=1, dtype=np.int8) > 0
+        return np.add.reduce(weights[:, np.newaxis] * held, axis=0).take(self.place)

@@ -80,11 +80,11 @@ def asked_words(text: str) -> list[str]:
     return words or symbols
 
 
-def spaced(text: str) -> str:
-    """The text with everything between its words reduced to one space, and a space at either end."""
+def apart(text: str) -> list[str]:
+    """What stands between anything that is no part of a word."""
     if text.isascii():
-        return f" {' '.join(text.translate(_ASCII_BETWEEN).split())} "
-    return f" {_BETWEEN.sub(' ', text).strip()} "
+        return text.translate(_ASCII_BETWEEN).split()
+    return [word for word in _BETWEEN.split(text) if word]
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
