@@ -33,12 +33,6 @@ KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 OWNERS: Final[tuple[Owner, ...]] = get_args(Owner)
 
 
-class CanonicalInstant(str):
-    """An instant that is known to be in the one stored form: `canonical_instant` does not read it again."""
-
-    __slots__ = ()
-
-
 def canonical_instant(value: object) -> str:
     """An instant as UTC `YYYY-MM-DDTHH:MM:SS.mmmZ`, so that strings compare in time order.
 
@@ -48,7 +42,7 @@ def canonical_instant(value: object) -> str:
         ValueError: not a time, or a time without a zone.
     """
     if isinstance(value, str):
-        return value if isinstance(value, CanonicalInstant) else _parsed_instant(value)
+        return _parsed_instant(value)
     if not isinstance(value, datetime):
         raise ValueError(f"is not a time: {echo(value)}; write it like 2026-03-01T09:00:00Z")
     if value.utcoffset() is None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Final
 
 import anyio
+from uuid6 import uuid7
 
 from mcp_memory_server.digest import DEFAULT_MAX_MEMORIES
 from mcp_memory_server.identity import DefaultScopeResolver, RequestContext, ScopeResolver
 from mcp_memory_server.policy import HELD_PROVENANCES
 from mcp_memory_server.providers.base import Filter, MemoryProvider
 from mcp_memory_server.recall import Estimator, estimate_tokens
-from mcp_memory_server.records import CanonicalInstant, Provenance, Sensitivity, canonical_instant
+from mcp_memory_server.records import Provenance, Sensitivity, canonical_instant
 
 from .conversations import Conversations
 from .embeddings import Embeddings
@@ -51,25 +49,12 @@ class Limits:
 
 def utc_now() -> str:
     """The time as a canonical instant."""
-    epoch_s, ms = divmod(time.time_ns() // 1_000_000, 1_000)
-    return CanonicalInstant(f"{_second(epoch_s)}.{ms:03}Z")
-
-
-@lru_cache(maxsize=1)
-def _second(epoch_s: int) -> str:
-    """How the instants of a second begin. A turn asks for the time, and a busy second has many turns."""
-    return canonical_instant(datetime.fromtimestamp(epoch_s, UTC))[:19]
+    return canonical_instant(datetime.now(UTC))
 
 
 def new_id() -> str:
-    """A fresh time-ordered id (UUIDv7, RFC 9562 section 5.7): milliseconds, then random bits.
-
-    Those of a millisecond have no order among each other. A turn needs one; to make it by way of `uuid` takes a
-    fiftieth of what a recall takes.
-    """
-    digits = f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-7{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    """A fresh time-ordered id (UUIDv7)."""
+    return str(uuid7())
 
 
 @dataclass(frozen=True, slots=True)

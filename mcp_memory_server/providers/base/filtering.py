@@ -8,16 +8,7 @@ from functools import partial
 from typing import Final, TypeVar, get_args
 
 from mcp_memory_server.errors import InvalidInput, Problem, echo
-from mcp_memory_server.records import (
-    KINDS,
-    OWNERS,
-    CanonicalInstant,
-    Kind,
-    Owner,
-    Sensitivity,
-    canonical_instant,
-    normal_tags,
-)
+from mcp_memory_server.records import KINDS, OWNERS, Kind, Owner, Sensitivity, canonical_instant, normal_tags
 
 T = TypeVar("T")
 
@@ -89,8 +80,7 @@ class Filter:
     def __post_init__(self) -> None:
         problems: list[Problem] = []
         for name in _CLOCKS:
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, CanonicalInstant):
+            if (value := getattr(self, name)) is not None:
                 self._replace(name, partial(instant, name, value), problems)
         if self.tags:
             self._replace("tags", partial(normal_tags, self.tags), problems)
