@@ -6,6 +6,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mcp_memory_server.providers.base import (
     EntityRequest,
     ForgetRequest,
@@ -107,6 +109,28 @@ async def test_numbers_of_records_that_are_gone_stay_used_up(tmp_path: Path) -> 
         await provider.write(WriteRequest("actor:ann", "pet", "a cat", ORIGIN, AT))
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT number FROM memory ORDER BY number").fetchall() == [(1,), (4,)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT token, id, generation FROM scope WHERE token IN ('actor:ann')",
+        "INSERT INTO scope (token, generation) VALUES ('actor:ann', 1) "
+        "ON CONFLICT (token) DO UPDATE SET generation = generation + 1 RETURNING id, generation",
+    ],
+)
+async def test_an_earlier_release_that_has_the_store_open_neither_searches_nor_writes(
+    tmp_path: Path, statement: str
+) -> None:
+    """It would go on answering with what was forgotten meanwhile, and give numbers again."""
+    path = tmp_path / "memory.db"
+    leave_first_schema(path)
+    with closing(sqlite3.connect(path)) as earlier:
+        assert earlier.execute(statement).fetchall()
+        earlier.commit()
+        async with open_sqlite(f"sqlite:///{path}"):
+            with pytest.raises(sqlite3.OperationalError, match="generation"):
+                earlier.execute(statement)
 
 
 async def test_migrating_leaves_no_copy_of_a_text_that_is_forgotten_afterwards(tmp_path: Path) -> None:

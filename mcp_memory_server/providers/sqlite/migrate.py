@@ -53,7 +53,8 @@ def migrate(db: sqlite3.Connection) -> None:
     """Bring the store to the latest schema: each migration with its line in the ledger in one transaction.
 
     Processes that start together wait for each other and find the work done; a killed one leaves the last
-    whole step.
+    whole step. One of an earlier release may have the store open all the while: a migration that changes what a
+    column means gives it another name, so that such a process fails instead of going by the old meaning.
 
     Raises:
         StoreTooNew: a newer release wrote it; nothing is changed.

@@ -1,9 +1,12 @@
 -- A durable write puts every page that it touches into the log. This takes three of eleven away:
 -- * The generation that a scope is at is that of its last row in `signature` or `removal` (reading.GENERATION). The
---   column `generation` of `scope` is kept up no more; by its width salvage tells the table's rows from others.
+--   column of `scope` is kept up no more. It goes by another name, so that a process of an earlier release that still has
+--   the store open fails instead of answering with what it held before; by its width salvage tells the table's rows.
 -- * Numbers of records come from the cursor of the change feed, which is never used twice: its newest line is never
 --   pruned. So no table of sequences has to be written beside it.
 -- * Without an embedder no row has vectors: the index of those is made with the first (vectors.py).
+
+ALTER TABLE scope RENAME COLUMN generation TO unused;
 
 DROP INDEX signature_embedder;
 
