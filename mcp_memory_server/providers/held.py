@@ -41,6 +41,7 @@ LONGEST_AT_ONCE: Final = 500
 # Decoded records take about 3 KB each.
 _KEPT_RECORDS: Final = 2_000
 _KEPT_PINS: Final = 256
+_KEPT_LISTS: Final = 64
 _NO_VERSIONS: Final[Mapping[int, MemoryRecord]] = MappingProxyType({})
 
 
@@ -96,10 +97,12 @@ class HeldScopes(Generic[P, E]):
         self._held: OrderedDict[tuple[P, E | None], Held] = OrderedDict()
         self._grew = False
         self._pinned: OrderedDict[tuple[Scope[P], ...], Sequence[MemoryRecord]] = OrderedDict()
+        self._listed: OrderedDict[P, tuple[int, dict[int, MemoryRecord]]] = OrderedDict()
 
     def clear(self) -> None:
         self._held.clear()
         self._pinned.clear()
+        self._listed.clear()
 
     def get(self, scope: Scope[P], embedder: E | None) -> Held | None:
         """What is held of the scope, of whichever generation."""
@@ -125,6 +128,22 @@ class HeldScopes(Generic[P, E]):
         """Hold these records of that generation, by number."""
         held.records.update(records)
         self._grew = True
+
+    def listed(self, scope: Scope[P]) -> dict[int, MemoryRecord]:
+        """Records of that generation by number, decoded, for whoever lists them to look at and to add to.
+
+        Those that search has, where it has any: so the same records are the same objects to whoever is shown them.
+        """
+        held = self.get(scope, None)
+        if held is not None and held.generation == scope.generation:
+            return held.records
+        generation, records = self._listed.get(scope.id, (0, {}))
+        if generation != scope.generation:
+            records = {}
+        _keep(self._listed, scope.id, (scope.generation, records))
+        if len(self._listed) > _KEPT_LISTS:
+            self._listed.popitem(last=False)
+        return records
 
     def shrink(self) -> None:
         """Drop the scopes used least recently until the rest fits, and the records of more of them."""

@@ -1,4 +1,4 @@
-"""What search keeps in memory of a scope is let go of at the next search after a write, of whichever process."""
+"""What search and listing keep in memory of a scope is let go of at the next one after a write, of any process."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,7 +11,7 @@ import anyio.lowlevel
 import pytest
 
 from mcp_memory_server.derived import Derived
-from mcp_memory_server.providers.base import ForgetRequest, PinRequest, SearchRequest, WriteRequest
+from mcp_memory_server.providers.base import ForgetRequest, ListRequest, PinRequest, SearchRequest, WriteRequest
 from mcp_memory_server.providers.contract.store import EveryGroup, opened
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord
 
@@ -22,6 +22,7 @@ SHARED: Final = ("sqlite", "postgresql")
 """Stores that several processes may have open."""
 
 Change = Callable[[EveryGroup, MemoryRecord], Awaitable[object]]
+Look = Callable[[EveryGroup], Awaitable[dict[str, MemoryRecord]]]
 
 
 async def write(provider: EveryGroup, key: str, text: str, scope: str = "actor:ann") -> MemoryRecord:
@@ -46,34 +47,54 @@ async def found(provider: EveryGroup, scopes: Sequence[str] = ("actor:ann", "glo
     return {hit.record.key: hit.record for hit in hits}
 
 
-@pytest.mark.parametrize("scheme", SHARED)
+async def listed(provider: EveryGroup) -> dict[str, MemoryRecord]:
+    listing = await provider.list(ListRequest(("actor:ann", "global"), limit=10))
+    return {record.key: record for record in listing.records}
+
+
+ways_to_look = pytest.mark.parametrize(
+    ("scheme", "look"), [("sqlite", found), ("sqlite", listed), ("postgresql", found)]
+)
+"""Where records are kept that were decoded once."""
+
+
+@ways_to_look
 @pytest.mark.parametrize("change", [replace, forget])
 @pytest.mark.parametrize("by_another_process", [False, True])
 async def test_what_was_made_of_a_record_goes_with_it(
-    tmp_path: Path, scheme: str, change: Change, by_another_process: bool
+    tmp_path: Path, scheme: str, look: Look, change: Change, by_another_process: bool
 ) -> None:
     store = STORES[scheme](tmp_path)
     made = Derived[MemoryRecord, str](line)
     async with opened(store) as provider, opened(store) as other:
         drink, _ = await write(provider, "drink", "Anna drinks tea"), await write(provider, "guest", "Ben drinks tea")
-        for record in (await found(provider)).values():
+        for record in (await look(provider)).values():
             made(record)
         before = len(made)
         await change(other if by_another_process else provider, drink)
-        assert "Anna drinks tea" not in {record.text for record in (await found(provider)).values()}
+        assert "Anna drinks tea" not in {record.text for record in (await look(provider)).values()}
         assert (before, len(made)) == (2, 1)
 
 
-@pytest.mark.parametrize("scheme", SHARED)
-async def test_the_same_records_are_answered_with_while_nothing_is_written(tmp_path: Path, scheme: str) -> None:
+@ways_to_look
+async def test_the_same_records_are_answered_with_while_nothing_is_written(
+    tmp_path: Path, scheme: str, look: Look
+) -> None:
     async with opened(STORES[scheme](tmp_path)) as provider:
         await write(provider, "drink", "Anna drinks tea")
+        first = (await look(provider))["drink"]
+        assert (await look(provider))["drink"] is first
+
+
+async def test_what_search_found_is_listed_without_decoding_it_again(tmp_path: Path) -> None:
+    async with opened(STORES["sqlite"](tmp_path)) as provider:
+        await write(provider, "drink", "Anna drinks tea")
         first = (await found(provider))["drink"]
-        assert (await found(provider))["drink"] is first
+        assert (await listed(provider))["drink"] is first
 
 
-@pytest.mark.parametrize("scheme", SHARED)
-async def test_searches_at_once_see_every_write_that_was_answered_before(tmp_path: Path, scheme: str) -> None:
+@ways_to_look
+async def test_looks_at_once_see_every_write_that_was_answered_before(tmp_path: Path, scheme: str, look: Look) -> None:
     """Small scopes are ranked in the event loop, large ones in a thread: both from one cache, up to date."""
     store = STORES[scheme](tmp_path)
     missed: list[str] = []
@@ -82,7 +103,7 @@ async def test_searches_at_once_see_every_write_that_was_answered_before(tmp_pat
         for number in range(20):
             text = f"{name} drinks tea, for the {number}th time"
             await write(writer, name, text)
-            if (await found(reader))[name].text != text:
+            if (await look(reader))[name].text != text:
                 missed.append(text)
 
     async with opened(store) as provider, opened(store) as other, anyio.create_task_group() as tasks:

@@ -89,6 +89,7 @@ from . import (
     writing,
 )
 from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
+from .scope_cache import ScopeCache
 
 __all__ = ["SqliteProvider", "open_sqlite"]
 
@@ -104,7 +105,7 @@ class SqliteProvider:
     def __init__(self, database: Database, language: str | None = None) -> None:
         self._database = database
         self._language = language
-        self._cache = search.ScopeCache(language)
+        self._cache = ScopeCache(language)
         self._cache_epoch = database.epoch
         self._secret: bytes | None = None
         self._seen_version: tuple[int, int] | None = None
@@ -119,7 +120,8 @@ class SqliteProvider:
         return self._database.path
 
     async def list(self, request: ListRequest) -> Listing:
-        return await self._database.read(lambda db: reading.list_records(db, request))
+        cache = self._current_cache()
+        return await self._database.read(lambda db: reading.list_records(db, request, cache))
 
     async def page(self, request: PageRequest) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: reading.page(db, request))
@@ -156,11 +158,16 @@ class SqliteProvider:
         return replace(outcome.settled, erasure=await self._finish_erasure(outcome.erased))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
+        cache = self._current_cache()
+        found = self._database.glance(lambda db: search.search_at_once(db, cache, request))
+        return await self._database.read(lambda db: search.search(db, cache, request)) if found is None else found
+
+    def _current_cache(self) -> ScopeCache:
+        """The cache; empty when the file was opened anew."""
         if self._cache_epoch != self._database.epoch:
             self._cache.clear()
             self._cache_epoch = self._database.epoch
-        found = self._database.glance(lambda db: search.search_at_once(db, self._cache, request))
-        return await self._database.read(lambda db: search.search(db, self._cache, request)) if found is None else found
+        return self._cache
 
     async def unembedded(
         self, embedder: str, limit: int, scopes: Sequence[str] | None = None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 from mcp_memory_server.providers.base import Filter, Listing, ListRequest, PageCursor, PageRequest, ScopeCount, Stats
+from mcp_memory_server.providers.held import Scope
 from mcp_memory_server.providers.key_order import listing
 from mcp_memory_server.providers.rows import PINNED, RECORD_COLUMNS, record_of
 from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, comes_along
@@ -16,6 +18,7 @@ from mcp_memory_server.records import MemoryRecord, Sensitivity, Status, comes_a
 from . import examining
 from .names import is_storable, json_names
 from .narrowing import Narrowed, narrowed
+from .scope_cache import ScopeCache
 
 COLUMNS: Final = ", ".join(f"memory.{name}" for name in RECORD_COLUMNS)
 
@@ -29,11 +32,13 @@ max(
 
 # Lists travel as one JSON parameter: a store of many scopes or a long list of ids meets no limit on parameters.
 _SCOPES = "SELECT id, token FROM scope WHERE token IN (SELECT value FROM json_each(?))"
+_SCOPES_NOW = f"SELECT token, id, {GENERATION} FROM scope WHERE token IN "
+_FEW_SCOPES: Final = 8
 
 # A `+` before a column keeps it out of the choice of index: without statistics SQLite takes the index by status,
 # which all records of a scope share, and reads the whole scope.
 _MATCHING = f"""
-SELECT {COLUMNS}, memory.scope_id FROM memory {{index}}
+SELECT {COLUMNS}, memory.number, memory.scope_id FROM memory {{index}}
 WHERE memory.scope_id IN (SELECT value FROM json_each(:scopes))
   AND +memory.status IN (SELECT value FROM json_each(:statuses))
 """
@@ -111,11 +116,24 @@ FROM memory JOIN scope ON scope.id = memory.scope_id WHERE scope.token IN (SELEC
 """
 _UP_TO = "AND sensitivity IN (SELECT value FROM json_each(?))"
 
+_NOTHING_KNOWN: Final[Mapping[int, dict[int, MemoryRecord]]] = MappingProxyType({})
+
 
 def scope_ids(db: sqlite3.Connection, scopes: Sequence[str]) -> dict[int, str]:
     """The stored scopes among `scopes`, by row id, in the order given."""
     found = {token: scope_id for scope_id, token in db.execute(_SCOPES, (json_names(scopes),))}
     return {found[token]: token for token in scopes if token in found}
+
+
+def stored_scopes(db: sqlite3.Connection, scopes: Sequence[str]) -> list[Scope[int]]:
+    """The stored scopes among `scopes`. One statement, so that all are read in one state of the store."""
+    asked = [token for token in dict.fromkeys(scopes) if is_storable(token)]
+    if len(asked) <= _FEW_SCOPES:  # as nearly always; one text a count, for a list would have to be parsed as JSON
+        rows = db.execute(f"{_SCOPES_NOW}({','.join('?' * len(asked))})", asked)
+    else:
+        rows = db.execute(f"{_SCOPES_NOW}(SELECT value FROM json_each(?))", (json_names(asked),))
+    found = {row[0]: Scope[int](*row) for row in rows}
+    return [found[token] for token in asked if token in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +151,9 @@ class _Asked:
         return query, given | {"seen": self.narrowed.seen} | more
 
 
-def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
-    scopes = scope_ids(db, request.scopes)
+def list_records(db: sqlite3.Connection, request: ListRequest, cache: ScopeCache) -> Listing:
+    stored = stored_scopes(db, request.scopes)
+    scopes = {scope.id: scope.token for scope in stored}
     included: tuple[Status, ...] = ("quarantined",) if request.filter.include_quarantined else ()
     statuses = tuple(dict.fromkeys(request.statuses + included))
     # The statuses say which quarantined ones are asked for: as a part of the filter that would read the scopes whole.
@@ -146,7 +165,11 @@ def list_records(db: sqlite3.Connection, request: ListRequest) -> Listing:
     pinned.update(record.key for record in versions if comes_along(record))
     # A version that is no row may stand anywhere in the order: all of them are looked at.
     first = {*_first_keys(db, asked, request.limit, pinned), *(record.key for record in versions)}
-    listed = listing([*_matching(db, asked, None, first), *versions], request)
+    with cache.lock:
+        # Turn after turn the same few are listed. A generation tells of changes to active records only.
+        known = {scope.id: cache.scopes.listed(scope) for scope in stored} if statuses == ("active",) else {}
+        current = _matching(db, asked, None, first, known)
+    listed = listing([*current, *versions], request)
     return Listing(listed.records, keys=_count_keys(db, asked, versions), pinned_keys=len(pinned))
 
 
@@ -196,8 +219,13 @@ def _first_keys(db: sqlite3.Connection, asked: _Asked, limit: int, pinned: Itera
 
 
 def _matching(
-    db: sqlite3.Connection, asked: _Asked, ids: Iterable[str] | None, keys: Iterable[str] | None
+    db: sqlite3.Connection,
+    asked: _Asked,
+    ids: Iterable[str] | None,
+    keys: Iterable[str] | None,
+    known: Mapping[int, dict[int, MemoryRecord]] = _NOTHING_KNOWN,
 ) -> list[MemoryRecord]:
+    """The records of these ids or keys. Those that are `known`, by scope and number, are not decoded again."""
     query, more = _MATCHING.format(index="" if ids is None else _BY_PLACE), dict[str, object]()
     if ids is not None:
         query += _WITH_IDS
@@ -205,8 +233,14 @@ def _matching(
     if keys is not None:
         query += _WITH_KEYS
         more["keys"] = json_names(keys)
-    rows = db.execute(*asked.query(query + "{seen}", **more))
-    return [record_of(asked.scopes[row[-1]], row) for row in rows]
+    found: list[MemoryRecord] = []
+    for row in db.execute(*asked.query(query + "{seen}", **more)):
+        number, scope_id = row[-2:]
+        records = known.get(scope_id, {})
+        if number not in records:
+            records[number] = record_of(asked.scopes[scope_id], row)
+        found.append(records[number])
+    return found
 
 
 def page(db: sqlite3.Connection, request: PageRequest) -> tuple[MemoryRecord, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_memory_server.providers.base import Hit, SearchRequest
 from mcp_memory_server.providers.held import (
@@ -14,7 +13,6 @@ from mcp_memory_server.providers.held import (
     MOST_AT_ONCE,
     Candidates,
     Held,
-    HeldScopes,
     Narrowing,
     Part,
     Scope,
@@ -26,16 +24,15 @@ from mcp_memory_server.providers.rows import record_of
 from mcp_memory_server.providers.signatures import signature_of
 
 from .changes import data_version
-from .names import is_storable, json_names
 from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
-from .reading import COLUMNS, GENERATION, PINNED_RECORDS
+from .reading import COLUMNS, PINNED_RECORDS, stored_scopes
+from .scope_cache import LookedUp, ScopeCache
 from .vectors import embedder_number
 
 if TYPE_CHECKING:
     from mcp_memory_server.ranking import Row
     from mcp_memory_server.records import MemoryRecord
 
-_SCOPES = f"SELECT token, id, {GENERATION} FROM scope WHERE token IN "
 _ROWS = "SELECT number, key, thread, time_ms, lexical FROM signature WHERE scope_id = :scope"
 _ROWS_WITH_VECTORS = """
 SELECT number, key, thread, time_ms, lexical, CASE WHEN embedder = :embedder THEN pooled END
@@ -55,37 +52,12 @@ JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = to
 WHERE token.number IN (SELECT value FROM json_each(?)) AND +signature.embedder = ?
 """
 
-_FEW_SCOPES: Final = 8
 _MOST_SEEN: Final = 256
-
-
-class ScopeCache:
-    """What search keeps of the scopes used last. One search at a time uses it, under `lock`."""
-
-    def __init__(self, language: str | None = None) -> None:
-        self.language = language
-        """Of the texts and questions; None where each one's own is detected."""
-        self.lock = threading.Lock()
-        self.scopes = HeldScopes[int, int]()
-        self.looked_up = _LookedUp(None, 0, {})
-
-    def clear(self) -> None:
-        self.scopes.clear()
-        self.looked_up = _LookedUp(None, 0, {})
-
-
-class _LookedUp(NamedTuple):
-    """Scopes as a connection saw them, by what was asked for, while nobody else wrote to the file."""
-
-    db: sqlite3.Connection | None
-    data_version: int
-    """What the connection gives by that name; told of this one only."""
-    scopes: dict[tuple[str, ...], Sequence[Scope[int]]]
 
 
 def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...]:
     with cache.lock:
-        return _answer(db, cache, request, _scopes(db, request))
+        return _answer(db, cache, request, stored_scopes(db, request.scopes))
 
 
 def search_at_once(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...] | None:
@@ -121,19 +93,8 @@ class _HeldOnly(sqlite3.Connection):
 _HELD_ONLY: Final = _HeldOnly(":memory:")
 
 
-def _scopes(db: sqlite3.Connection, request: SearchRequest) -> list[Scope[int]]:
-    """The stored scopes among those asked for. One statement, so that all are read in one state of the store."""
-    asked = [token for token in dict.fromkeys(request.scopes) if is_storable(token)]
-    if len(asked) <= _FEW_SCOPES:  # as nearly always; one text a count, for a list would have to be parsed as JSON
-        rows = db.execute(f"{_SCOPES}({','.join('?' * len(asked))})", asked)
-    else:
-        rows = db.execute(f"{_SCOPES}(SELECT value FROM json_each(?))", (json_names(asked),))
-    found = {row[0]: Scope[int](*row) for row in rows}
-    return [found[token] for token in asked if token in found]
-
-
 def _scopes_unless_seen(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> Sequence[Scope[int]]:
-    """`_scopes` on a connection that never writes: while nobody else has, what it saw before still stands.
+    """`stored_scopes` on a connection that never writes: while nobody else has, what it saw before still stands.
 
     To ask whether somebody has takes half of what looking takes. It is asked first: a write in between is then seen
     at once, and asked about once more.
@@ -141,11 +102,11 @@ def _scopes_unless_seen(db: sqlite3.Connection, cache: ScopeCache, request: Sear
     version = data_version(db)
     seen = cache.looked_up
     if seen.db is not db or seen.data_version != version or len(seen.scopes) >= _MOST_SEEN:
-        seen = cache.looked_up = _LookedUp(db, version, {})
+        seen = cache.looked_up = LookedUp(db, version, {})
     tokens = tuple(request.scopes)
     found = seen.scopes.get(tokens)
     if found is None:
-        found = seen.scopes[tokens] = _scopes(db, request)
+        found = seen.scopes[tokens] = stored_scopes(db, tokens)
     return found
 
 
