@@ -84,7 +84,10 @@ def stem(word: str, language: str) -> str:
 def _stemmer(language: str) -> Callable[[str], str] | None:
     if language not in _algorithms():
         return None
-    return _snowball().stemmer(language).stemWord
+    stemmer = _snowball().stemmer(language)
+    # PyStemmer, where it is there, keeps ten thousand words of each language, however long: see `text.LONGEST_KEPT`.
+    stemmer.maxCacheSize = 0
+    return stemmer.stemWord
 
 
 def _algorithms() -> list[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .languages import DEFAULT_LANGUAGE
 from .normalise import composed, fold
-from .text import MAX_TEXT_CHARS, Forms, forms_of_text, spellings, words_of_text
+from .text import LONGEST_KEPT, MAX_TEXT_CHARS, Forms, forms_of_text, kept_for, spellings, words_of_text
 from .words import apart
 
 SIGNATURE_VERSION: Final = 1
@@ -60,8 +60,9 @@ def encode_signature(
     word_count = 0
     frequencies: dict[int, int] = {}
     words, known = words_of_text(passage, language)
+    indexed = kept_for(words, _indexed)
     for word in words:
-        is_counted, terms = _indexed(word, known)
+        is_counted, terms = indexed(word, known)
         word_count += is_counted
         for term in terms:
             frequencies[term] = frequencies.get(term, 0) + 1
@@ -102,9 +103,13 @@ def hash_term(term: str) -> int:
     return crc32(term.encode())
 
 
-@lru_cache(maxsize=16_384)
 def hash_forms(forms: Forms) -> tuple[int, ...]:
     """The hashes of one word's forms."""
+    return _hashes(forms) if not forms or len(forms[0]) <= LONGEST_KEPT else _hashes.__wrapped__(forms)
+
+
+@lru_cache(maxsize=16_384)
+def _hashes(forms: Forms) -> tuple[int, ...]:
     return tuple(map(hash_term, forms))
 
 
@@ -140,7 +145,7 @@ def asked_trigrams(text: str) -> list[int]:
         return trigram_hashes(text).tolist()
     words = _apart(text)
     over_gaps = [_hash_trigram(f"{word[-1]} {after[0]}") for word, after in pairwise(words)]
-    return list(set(over_gaps).union(*map(_trigrams_of_word, words)))
+    return list(set(over_gaps).union(*map(kept_for(words, _trigrams_of_word), words)))
 
 
 @lru_cache(maxsize=4_096)

@@ -1,7 +1,11 @@
 """Words, stems and trigrams of any string at all."""
 
 import time
+import tracemalloc
 import unicodedata
+from collections.abc import Callable
+from random import Random
+from string import ascii_lowercase
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +16,7 @@ from mcp_memory_server.ranking.languages import detect_language, stop_words
 from mcp_memory_server.ranking.normalise import fold
 from mcp_memory_server.ranking.signature import asked_trigrams, trigram_hashes
 from mcp_memory_server.ranking.stop_words import STOP_WORDS
-from mcp_memory_server.ranking.text import MAX_QUERY_WORDS, read_query
+from mcp_memory_server.ranking.text import MAX_QUERY_WORDS, forms_of_word, read_query
 
 from .asking import found
 
@@ -128,3 +132,33 @@ def test_trigrams_are_distinct_and_ascending(text: str) -> None:
 def test_the_trigrams_of_a_question_are_those_of_a_text(text: str) -> None:
     for asked in (text, text * 20):
         assert sorted(asked_trigrams(asked)) == trigram_hashes(asked).tolist()
+
+
+def _signed(word: str) -> object:
+    return encode_signature(key="key", text=word, subject=word)
+
+
+@pytest.mark.parametrize(
+    ("read", "chars"),
+    [(_signed, 4_000), (read_query, 4_000), (terms, 4_000), (forms_of_word, 4_000), (asked_trigrams, 499)],
+)
+@pytest.mark.parametrize("end", ["", "é"])
+def test_nothing_is_kept_of_words_as_long_as_nobody_writes_them(
+    read: Callable[[str], object], chars: int, end: str
+) -> None:
+    """What is kept of usual words is bounded by their number: a caller could make gigabytes of that."""
+    chosen = Random(f"{read.__name__} {end}")
+
+    def read_many() -> None:
+        for _ in range(20):
+            read("".join(chosen.choices(ascii_lowercase, k=chars - 1)) + end)
+
+    tracemalloc.start()
+    try:
+        read_many()
+        before, _ = tracemalloc.get_traced_memory()
+        read_many()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 30_000
