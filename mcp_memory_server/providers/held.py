@@ -132,10 +132,12 @@ class HeldScopes(Generic[P, E]):
     def listed(self, scope: Scope[P]) -> dict[int, MemoryRecord]:
         """Records of that generation by number, decoded, for whoever lists them to look at and to add to.
 
-        Those that search has, where it has any: so the same records are the same objects to whoever is shown them.
+        Whoever added some has `shrink_records` see to it that they are not too many. They are those that search has,
+        where it has any: so the same records are the same objects to whoever is shown them.
         """
         held = self.get(scope, None)
         if held is not None and held.generation == scope.generation:
+            self._listed.pop(scope.id, None)  # it may be of an earlier generation, and nobody would let go of it
             return held.records
         generation, records = self._listed.get(scope.id, (0, {}))
         if generation != scope.generation:
@@ -154,11 +156,19 @@ class HeldScopes(Generic[P, E]):
         while total > self._max_bytes and len(self._held) > 1:
             _, dropped = self._held.popitem(last=False)
             total -= dropped.shown.block.nbytes
+        self.shrink_records()
+
+    def shrink_records(self) -> None:
+        """Drop the decoded records of the scopes used least recently, and of lists, until few enough are left."""
         kept = 0
         for place, held in reversed(list(self._held.items())):
             kept += len(held.records)
             if kept > _KEPT_RECORDS:  # taken from nobody who answers out of them just now
                 self._held[place] = replace(held, records={})
+        listed = sum(len(records) for _, records in self._listed.values())
+        while listed > _KEPT_RECORDS:
+            _, (_, dropped) = self._listed.popitem(last=False)
+            listed -= len(dropped)
 
     def pinned(self, scopes: Sequence[Scope[P]]) -> Sequence[MemoryRecord] | None:
         """Every record of every key that has a pin at the scopes, in digest order; None where that is to be read."""

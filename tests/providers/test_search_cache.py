@@ -1,10 +1,12 @@
 """What search and listing keep in memory of a scope is let go of at the next one after a write, of any process."""
 
+import gc
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
+from weakref import ref
 
 import anyio
 import anyio.lowlevel
@@ -91,6 +93,33 @@ async def test_what_search_found_is_listed_without_decoding_it_again(tmp_path: P
         await write(provider, "drink", "Anna drinks tea")
         first = (await found(provider))["drink"]
         assert (await listed(provider))["drink"] is first
+
+
+async def test_what_is_forgotten_is_kept_by_neither_of_search_and_listing(tmp_path: Path) -> None:
+    """Also where one of them looked before the other did."""
+    made = Derived[MemoryRecord, str](line)
+    async with opened(STORES["sqlite"](tmp_path)) as provider:
+        drink, _ = await write(provider, "drink", "Anna drinks tea"), await write(provider, "guest", "Ben drinks tea")
+        for look in (listed, found, listed):
+            for record in (await look(provider)).values():
+                made(record)
+        await forget(provider, drink)
+        for look in (found, listed):
+            await look(provider)
+        assert set(map(made, (await listed(provider)).values())) == {"- Ben drinks tea"}
+        assert len(made) == 1
+
+
+async def test_a_list_longer_than_any_digest_is_not_kept(tmp_path: Path) -> None:
+    """A record takes about 3 KB."""
+    async with opened(STORES["sqlite"](tmp_path)) as provider:
+        origin = MemoryOrigin(author="agent")
+        await provider.write_many([WriteRequest("a", f"key {number}", "tea", origin, AT) for number in range(2_500)])
+        listing = await provider.list(ListRequest(("a",), limit=2_500))
+        alive = [ref(record) for record in listing.records]
+        listing = await provider.list(ListRequest(("a",), limit=1))  # a thread holds its last answer until the next
+        gc.collect()
+        assert (len(alive), sum(seen() is not None for seen in alive), len(listing.records)) == (2_500, 0, 1)
 
 
 @ways_to_look

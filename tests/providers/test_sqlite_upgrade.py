@@ -13,6 +13,7 @@ from mcp_memory_server.providers.base import (
     ForgetRequest,
     ListRequest,
     MentionRequest,
+    PinRequest,
     RecordVectors,
     SearchRequest,
     VectorsWrite,
@@ -97,6 +98,16 @@ async def test_a_working_block_of_the_first_schema_comes_along(tmp_path: Path) -
         listing = await provider.list(ListRequest(("actor:ann",), limit=2))
         assert sorted(listing.records, key=lambda record: record.id) == blocks
         assert (listing.pinned_keys, (await provider.stats(("actor:ann",))).pinned) == (2, 1)
+
+
+async def test_a_pin_is_listed_by_all_also_of_a_record_that_search_has_nothing_of(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    leave_first_schema(path, fact("fact-2", "phone"))
+    every = ListRequest(("actor:ann",), limit=9)
+    async with open_sqlite(f"sqlite:///{path}") as provider, open_sqlite(f"sqlite:///{path}") as other:
+        assert not any(record.pinned for record in (await other.list(every)).records)
+        await provider.pin(PinRequest("actor:ann", "fact-2", pinned=True, at=AT))
+        assert [record.id for record in (await other.list(every)).records if record.pinned] == ["fact-2"]
 
 
 async def test_numbers_of_records_that_are_gone_stay_used_up(tmp_path: Path) -> None:

@@ -105,11 +105,11 @@ class SqliteProvider:
     def __init__(self, database: Database, language: str | None = None) -> None:
         self._database = database
         self._language = language
-        self._cache = ScopeCache(language)
-        self._cache_epoch = database.epoch
-        self._secret: bytes | None = None
+        self._cache = ScopeCache(lambda: database.epoch, language)
+        self._secret: tuple[int, bytes] | None = None
         self._seen_version: tuple[int, int] | None = None
         self._seen_cursor = 0
+        self._feed_epoch = database.epoch
 
     @property
     def capabilities(self) -> Capabilities:
@@ -120,8 +120,7 @@ class SqliteProvider:
         return self._database.path
 
     async def list(self, request: ListRequest) -> Listing:
-        cache = self._current_cache()
-        return await self._database.read(lambda db: reading.list_records(db, request, cache))
+        return await self._database.read(lambda db: reading.list_records(db, request, self._cache))
 
     async def page(self, request: PageRequest) -> tuple[MemoryRecord, ...]:
         return await self._database.read(lambda db: reading.page(db, request))
@@ -158,16 +157,8 @@ class SqliteProvider:
         return replace(outcome.settled, erasure=await self._finish_erasure(outcome.erased))
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
-        cache = self._current_cache()
-        found = self._database.glance(lambda db: search.search_at_once(db, cache, request))
-        return await self._database.read(lambda db: search.search(db, cache, request)) if found is None else found
-
-    def _current_cache(self) -> ScopeCache:
-        """The cache; empty when the file was opened anew."""
-        if self._cache_epoch != self._database.epoch:
-            self._cache.clear()
-            self._cache_epoch = self._database.epoch
-        return self._cache
+        found = self._database.glance(lambda db: search.search_at_once(db, self._cache, request))
+        return await self._database.read(lambda db: search.search(db, self._cache, request)) if found is None else found
 
     async def unembedded(
         self, embedder: str, limit: int, scopes: Sequence[str] | None = None
@@ -201,11 +192,10 @@ class SqliteProvider:
         return await self._database.write(lambda db: journal.prune(db, request))
 
     async def journal_secret(self) -> bytes:
-        if self._secret is None:
-            self._secret = await self._database.read(journal.find_secret)
-        if self._secret is None:
-            self._secret = await self._database.write(journal.make_secret)
-        return self._secret
+        if self._secret is None or self._secret[0] != self._database.epoch:
+            secret = await self._database.read(journal.find_secret) or await self._database.write(journal.make_secret)
+            self._secret = (self._database.epoch, secret)
+        return self._secret[1]
 
     async def entities(self, request: EntityRequest) -> tuple[Entity, ...]:
         return await self._database.read(lambda db: entities.find(db, request))
@@ -249,16 +239,20 @@ class SqliteProvider:
 
     async def adopt_secret(self, secret: bytes) -> None:
         await self._database.write(lambda db: journal.replace_secret(db, secret))
-        self._secret = secret
+        self._secret = (self._database.epoch, secret)
 
     async def changes(self, after: int | None) -> ChangeBatch:
         if after is not None and after == self._seen_cursor:
-            version = (self._database.epoch, await self._database.read(changes.data_version))
+            seen = await self._database.read(changes.data_version)
+            version = (self._database.epoch, seen)
             if version == self._seen_version:
                 return ChangeBatch(after, ())
             self._seen_version = version
         batch = await self._database.read(lambda db: changes.changes(db, after))
         self._seen_cursor = batch.cursor
+        if after is not None and self._feed_epoch != self._database.epoch:  # the cursor was another file's
+            batch = replace(batch, gap=True)
+        self._feed_epoch = self._database.epoch
         return batch
 
     async def forget(self, request: ForgetRequest) -> Forgotten | None:

@@ -240,9 +240,9 @@ class Database:
                 self._reader = await self._connect()
                 self._glancing = await anyio.to_thread.run_sync(self._open_glancing)
                 self._identity = files.identity(self.path)
+                self.epoch += 1  # in one step with the identity: what runs on this file belongs to this epoch
                 await self._reader.run(migrate.schema_version)  # the log is there once something was read
                 self._log_identity = files.identity(files.log_of(self.path))
-                self.epoch += 1
 
     def _prepare_file(self, damaged: bool) -> None:
         """Everything that has to be true of the file before connections are kept open on it."""

@@ -166,9 +166,13 @@ def list_records(db: sqlite3.Connection, request: ListRequest, cache: ScopeCache
     # A version that is no row may stand anywhere in the order: all of them are looked at.
     first = {*_first_keys(db, asked, request.limit, pinned), *(record.key for record in versions)}
     with cache.lock:
+        cache.renew()
         # Turn after turn the same few are listed. A generation tells of changes to active records only.
         known = {scope.id: cache.scopes.listed(scope) for scope in stored} if statuses == ("active",) else {}
+        before = sum(map(len, known.values()))
         current = _matching(db, asked, None, first, known)
+        if sum(map(len, known.values())) > before:
+            cache.scopes.shrink_records()
     listed = listing([*current, *versions], request)
     return Listing(listed.records, keys=_count_keys(db, asked, versions), pinned_keys=len(pinned))
 

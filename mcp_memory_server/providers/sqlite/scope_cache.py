@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from mcp_memory_server.providers.held import HeldScopes, Scope
 
 
 class ScopeCache:
-    """What search keeps of the scopes used last, and listing with it. Who uses it holds `lock`."""
+    """What search keeps of the scopes used last, and listing with it. Who uses it holds `lock`, and then renews it."""
 
-    def __init__(self, language: str | None = None) -> None:
+    def __init__(self, epoch: Callable[[], int], language: str | None = None) -> None:
         self.language = language
         """Of the texts and questions; None where each one's own is detected."""
         self.lock = threading.Lock()
         self.scopes = HeldScopes[int, int]()
         self.looked_up = LookedUp(None, 0, {})
+        self._current_epoch = epoch
+        self._epoch = epoch()
 
-    def clear(self) -> None:
-        self.scopes.clear()
-        self.looked_up = LookedUp(None, 0, {})
+    def renew(self) -> None:
+        """Let go of everything when the file was opened anew: it may be another one, at the same generations.
+
+        Asked where the file is read, not before: it may be opened anew in order to read it.
+        """
+        epoch = self._current_epoch()
+        if epoch != self._epoch:
+            self._epoch = epoch
+            self.scopes.clear()
+            self.looked_up = LookedUp(None, 0, {})
 
 
 class LookedUp(NamedTuple):

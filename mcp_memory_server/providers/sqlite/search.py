@@ -57,6 +57,7 @@ _MOST_SEEN: Final = 256
 
 def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...]:
     with cache.lock:
+        cache.renew()
         return _answer(db, cache, request, stored_scopes(db, request.scopes))
 
 
@@ -68,6 +69,7 @@ def search_at_once(db: sqlite3.Connection, cache: ScopeCache, request: SearchReq
     if request.embedded is not None or len(request.query) > LONGEST_AT_ONCE or not cache.lock.acquire(blocking=False):
         return None
     try:
+        cache.renew()
         scopes = _scopes_unless_seen(db, cache, request)
         held = cache.scopes.up_to_date(scopes)
         if held is None or sum(len(kept.shown.block) for kept in held) > MOST_AT_ONCE:

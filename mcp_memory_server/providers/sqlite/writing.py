@@ -52,6 +52,9 @@ _PIN: Final = f"UPDATE memory SET pinned = (pinned & {ALONG}) | ? WHERE id = ?"
 _TOUCH = """
 UPDATE signature SET generation = ? WHERE scope_id = ? AND number = (SELECT number FROM memory WHERE id = ?)
 """
+_TOUCH_UNSIGNED = """
+INSERT INTO removal (scope_id, generation, number) SELECT ?, ?, number FROM memory WHERE id = ?
+"""
 
 # The feed keeps this many changes; a reader that is further behind is told that there is a gap.
 _KEPT_CHANGES: Final = 10_000
@@ -195,6 +198,7 @@ def pin(db: sqlite3.Connection, request: PinRequest) -> MemoryRecord | None:
     if record.pinned != request.pinned:
         db.execute(_PIN, (PINNED if request.pinned else 0, request.id))
         place = advance(db, request.scope)
-        db.execute(_TOUCH, (place.generation, place.scope_id, request.id))
+        if not db.execute(_TOUCH, (place.generation, place.scope_id, request.id)).rowcount:
+            db.execute(_TOUCH_UNSIGNED, (place.scope_id, place.generation, request.id))
         announce(db, request.scope, request.id)
     return record.model_copy(update={"pinned": request.pinned})
