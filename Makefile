@@ -10,7 +10,10 @@ DEMO := .venv-demo
 DEMO_READY := $(DEMO)/.ready
 PIP := python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo check format lint types test test-processes test-others bench bundle lock clean supported
+# Beside each other, as many as fill two cores although they wait now and then.
+MAKEFLAGS += --jobs=3
+
+.PHONY: demo check format lint types test test-processes test-providers test-others bench bundle lock clean supported
 
 demo: $(DEMO_READY)
 	$(DEMO)/bin/mcp-memory-server demo
@@ -43,19 +46,27 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/pyright
 
-# Two halves beside each other, for one mostly waits for processes; what they cover is put together in the end.
-test: $(READY)
-	$(MAKE) --jobs=2 test-processes test-others
+# Three shares of about the same length, for some wait for processes and for a database while others compute; what they
+# cover is put together in the end.
+SHARES := test-processes test-providers test-others
+
+test: $(SHARES)
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+PYTEST = COVERAGE_FILE=.coverage.$@ $(BIN)/python -m pytest --quiet $(COVERED) $(OPTIONS)
 COVERED := --cov --cov-report=
+# What .ci/run adds for its second run.
+OPTIONS :=
 
 test-processes: $(READY)
-	COVERAGE_FILE=.coverage.processes $(BIN)/python -m pytest --quiet $(COVERED) -m process
+	$(PYTEST) tests/process
+
+test-providers: $(READY)
+	$(PYTEST) tests/providers
 
 test-others: $(READY)
-	COVERAGE_FILE=.coverage.others $(BIN)/python -m pytest --quiet $(COVERED) -m "not process"
+	$(PYTEST) --ignore=tests/process --ignore=tests/providers
 
 bench: $(READY)
 	$(BIN)/python benchmarks/startup.py

@@ -14,6 +14,9 @@ pytest.register_assert_rewrite("mcp_memory_server.providers.contract")
 
 # The examples of a law are bounded by number, not by time: a busy machine is no failure.
 settings.register_profile("suite", deadline=None)
+# For a second run of the same code with other versions of its dependencies: what one of those breaks shows at once, and
+# a law is searched for what we did wrong in the first run.
+settings.register_profile("again", settings.get_profile("suite"), max_examples=20)
 settings.load_profile("suite")
 
 

@@ -206,6 +206,18 @@ def test_every_dependency_has_one_home() -> None:
     assert not wrong
 
 
+def test_the_regex_checker_needs_nothing_but_the_standard_library() -> None:
+    """So no version of a dependency can break it, and .ci/run tests it with one of each."""
+    wrong = [
+        f"{found.path} imports {found.module}"
+        for found in imports()
+        if found.path.startswith("regexsafety/")
+        and found.module.split(".")[0] not in sys.stdlib_module_names
+        and not found.module.startswith(f"{PACKAGE}.regexsafety")
+    ]
+    assert not wrong
+
+
 def test_pure_files_import_no_io_no_clock_and_no_chance() -> None:
     wrong = [
         f"{found.path} imports {found.module}"

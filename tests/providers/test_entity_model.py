@@ -191,5 +191,9 @@ def test_entities_come_go_and_merge_like_those_of_the_reference(scheme: str) -> 
     with start_blocking_portal() as portal:
         run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
             cast("Any", lambda: TwoStores(portal, STORES[scheme])),
-            settings=settings(max_examples=40, stateful_step_count=25, suppress_health_check=[HealthCheck.too_slow]),
+            settings=settings(
+                max_examples=settings().max_examples * 4 // 10,
+                stateful_step_count=25,
+                suppress_health_check=[HealthCheck.too_slow],
+            ),
         )

@@ -365,5 +365,9 @@ def test_a_provider_answers_every_step_like_the_reference(scheme: str) -> None:
     with start_blocking_portal() as portal:
         run_state_machine_as_test(  # pyright: ignore[reportUnknownMemberType]
             cast("Any", lambda: TwoStores(portal, STORES[scheme])),
-            settings=settings(max_examples=60, stateful_step_count=40, suppress_health_check=[HealthCheck.too_slow]),
+            settings=settings(
+                max_examples=settings().max_examples * 6 // 10,
+                stateful_step_count=40,
+                suppress_health_check=[HealthCheck.too_slow],
+            ),
         )
