@@ -36,20 +36,27 @@ def run(
     )
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store for what only reads."""
+    folder = tmp_path_factory.mktemp("filled")
+    run(folder, "remember", "office", "Lyon")
+    return folder
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["block"], ["list"], ["--help"], ["--version"], ["block", "--help"], ["stats"], ["export"], ["history", "office"]],
     ids=" ".join,
 )
-def test_what_only_reads_loads_neither_the_sdk_nor_numpy(tmp_path: Path, arguments: list[str]) -> None:
-    run(tmp_path, "remember", "office", "Lyon")
+def test_what_only_reads_loads_neither_the_sdk_nor_numpy(filled: Path, arguments: list[str]) -> None:
     probe = (
         "import sys\nfrom mcp_memory_server.cli import commands\n"
         f"commands.main({arguments!r}, standalone_mode=False)\n"
         f"print(*sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", probe], capture_output=True, env=environment(tmp_path), timeout=60, check=True
+        [sys.executable, "-c", probe], capture_output=True, env=environment(filled), timeout=60, check=True
     )
     assert done.stdout
     assert done.stderr.decode().split() == []
@@ -158,9 +165,8 @@ def test_on_a_terminal_it_says_that_it_waits_for_a_client(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
 @pytest.mark.parametrize("command", ["list", "export", "check-regex a"])
-def test_an_answer_that_cannot_be_written_is_one_line_of_error(tmp_path: Path, command: str) -> None:
-    run(tmp_path, "remember", "office", "Lyon")
-    done = _shell(tmp_path, f"{command} >/dev/full")
+def test_an_answer_that_cannot_be_written_is_one_line_of_error(filled: Path, command: str) -> None:
+    done = _shell(filled, f"{command} >/dev/full")
     assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert done.stderr.startswith(b"Error: The answer cannot be written: ")
 

@@ -37,6 +37,10 @@ class Target:
     home: Path
     words: tuple[str, ...]
 
+    @property
+    def starts_servers(self) -> bool:
+        return len(self.words) > 1
+
     def inspect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """One run of the Inspector."""
         assert INSPECTOR is not None
@@ -89,6 +93,8 @@ def test_everything_can_be_listed_and_called(target: Target, era: str) -> None:
     assert {"memory://block", "memory://digest", "memory://stats"} <= set(listed)
     uris = [*listed, "memory://block?query=tea", f"memory://records/{stored['record']['id']}"]
     names = [prompt.name for prompt in PROMPTS]
+    # Where each read starts a server, one era reads everything and the other one of each: the SDK's client reads all.
+    some = slice(1) if target.starts_servers and era == "legacy" else slice(None)
     # Each call is a process of Node, and over stdio one of the server: what only reads runs beside each other.
     with ThreadPoolExecutor(os.cpu_count()) as beside:
         recalled = beside.submit(tool, "recall_digest", query="Which tea?")
@@ -96,8 +102,8 @@ def test_everything_can_be_listed_and_called(target: Target, era: str) -> None:
             beside.submit(call, method) for method in ("resources/list", "resources/templates/list", "prompts/list")
         )
         everything = beside.submit(call, "resources/read", "--uri", "memory://scopes/actor%3Aann")
-        read = beside.map(partial(call, "resources/read", "--uri"), uris)
-        got = beside.map(partial(call, "prompts/get", "--prompt-name"), names)
+        read = beside.map(partial(call, "resources/read", "--uri"), uris[some])
+        got = beside.map(partial(call, "prompts/get", "--prompt-name"), names[some])
         assert [entry["key"] for entry in recalled.result()["entries"]] == ["tea"]
         assert [resource["uri"] for resource in resources.result()["resources"]] == listed
         assert len(templates.result()["resourceTemplates"]) == len(TEMPLATES)
