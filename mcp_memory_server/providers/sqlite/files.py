@@ -11,6 +11,7 @@ from typing import Final
 
 from mcp_memory_server.errors import ConfigurationError, StoreUnavailable, echo
 
+from . import pages
 from .descriptors import read_at, reading
 
 URL_PREFIX: Final = "sqlite:///"
@@ -96,18 +97,27 @@ def refuse_foreign(path: Path) -> None:
 
 
 def is_truncated(path: Path) -> bool:
-    """Whether the file is shorter than the page count in its own header says.
+    """Whether the file lacks pages that its own header counts.
 
-    The header may lag behind the log, but never ahead of the file.
+    While the log is folded in, by whichever process, the header is ahead of the file: its page is written first. A
+    process that is killed then leaves it so. What is missing stands in the log until all of it is folded in.
     """
-    with reading(path) as descriptor:
-        header = read_at(descriptor, 0, 100)
-    if len(header) < 100:
-        return len(header) > 0
-    page_size, change_counter, pages, valid_for = struct.unpack_from(">16xH6xII60xI", header)
-    if change_counter != valid_for:  # the count is not kept up to date by this writer
-        return False
-    return pages * (65536 if page_size == 1 else page_size) > path.stat().st_size
+    while True:
+        size = path.stat().st_size
+        with reading(path) as descriptor:
+            header = read_at(descriptor, 0, 100)
+        if len(header) < 100:
+            return len(header) > 0
+        raw_size, change_counter, count, valid_for = struct.unpack_from(">16xH6xII60xI", header)
+        page_size = 65536 if raw_size == 1 else raw_size
+        # Where the two differ, the count is not kept up to date by this writer.
+        if change_counter != valid_for or count * page_size <= size:
+            return False
+        logged = pages.logged(log_of(path), page_size)
+        if all(number in logged for number in range(size // page_size + 1, count + 1)):
+            return False
+        if path.stat().st_size == size:  # or it was being folded in meanwhile, and the log begun anew
+            return True
 
 
 def companions(path: Path) -> list[Path]:

@@ -8,7 +8,7 @@ it lies, so a lost root loses no row.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -46,6 +46,14 @@ def read_rows(path: Path) -> Iterator[Row]:
                 yield _read_cell(pages, page, at, is_table)
             except (_NotARecord, struct.error, IndexError, UnicodeDecodeError):
                 continue
+
+
+def logged(log: Path, page_size: int) -> Container[int]:
+    """The numbers of the pages of which a write-ahead log, where there is one, has committed frames."""
+    try:
+        return _committed_frames(log.read_bytes(), page_size)
+    except FileNotFoundError:
+        return ()
 
 
 def _load(path: Path) -> tuple[dict[int, bytes], int]:
