@@ -135,8 +135,9 @@ class SignatureBlock:
 
     @cached_property
     def has_subjects(self) -> bool:
-        """Whether any record tells what it is about."""
-        return any(len(segment.subjects.hashes) for segment in self.segments)
+        """Whether any living record tells what it is about."""
+        parts = zip(self.segments, self.masks, strict=True)
+        return any(bool(mask[segment.subjects.rows].any()) for segment, mask in parts)
 
     @cached_property
     def threads(self) -> ThreadOrder:

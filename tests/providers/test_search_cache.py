@@ -110,6 +110,24 @@ async def test_what_is_forgotten_is_kept_by_neither_of_search_and_listing(tmp_pa
         assert len(made) == 1
 
 
+@pytest.mark.parametrize("scheme", SHARED)
+async def test_signals_tell_nothing_of_what_is_forgotten(tmp_path: Path, scheme: str) -> None:
+    """Whoever held it answers as one who never did."""
+    store = STORES[scheme](tmp_path)
+    origin = MemoryOrigin(author="agent")
+    about = WriteRequest("actor:ann", "guest", "Ben drinks tea", origin, AT, subject="Ben")
+    question = SearchRequest(("actor:ann",), "Who drinks tea?", 10, AT)
+    async with opened(store) as provider, opened(store) as other:
+        for number in range(9):
+            await write(provider, f"guest {number}", "Anna drinks tea")
+        ben = (await provider.write(about)).record
+        assert "subject" in (await provider.search(question))[0].signals
+        await forget(provider, ben)
+        assert [hit.signals for hit in await provider.search(question)] == [
+            hit.signals for hit in await other.search(question)
+        ]
+
+
 async def test_a_list_longer_than_any_digest_is_not_kept(tmp_path: Path) -> None:
     """A record takes about 3 KB."""
     async with opened(STORES["sqlite"](tmp_path)) as provider:
