@@ -1,5 +1,6 @@
 """Settings that all tests share."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,10 @@ settings.register_profile("suite", deadline=None)
 # a law is searched for what we did wrong in the first run.
 settings.register_profile("again", settings.get_profile("suite"), max_examples=20)
 settings.load_profile("suite")
+
+# Whoever starts the suite in the background may have it ignore Ctrl-C, and all that it starts with it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
