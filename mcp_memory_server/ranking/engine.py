@@ -51,7 +51,7 @@ class Question:
     with_unrelated: bool = False
     """Leave out nothing, however little it has to do with the question."""
     with_signals: bool = True
-    """Tell what made up each score: a tenth of the work, for whoever shows it."""
+    """Tell what made up each score, for whoever shows it: a twentieth of the work for 200 records."""
 
 
 class Ranked(NamedTuple):

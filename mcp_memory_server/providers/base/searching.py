@@ -30,7 +30,7 @@ class SearchRequest:
     `embedded` is used by providers of the group `vectors`, for the records whose vectors they hold; words decide
     about the others. `with_unrelated` ranks every record at the scopes, also those that have nothing to do with the
     question: for whoever picks from the ranking himself, or measures it. `with_signals` asks for those of the hits,
-    which are a tenth of the work: whoever does not show them need not.
+    which are a part of the work: whoever does not show them need not.
     """
 
     scopes: tuple[str, ...]
