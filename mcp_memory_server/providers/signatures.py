@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 _BEHIND_ALL: Final = 1 << 60
 """A number that no store gives to a record of its own."""
 
+UNSIGNED: Final = b"\0"
+"""What a store may hold in the place of a signature that is still to be made.
+
+To every release it is a signature of another form, so whoever reads it makes the signature of the record.
+"""
+
 
 def check_language(language: str | None) -> None:
     """Refuse a language that there is neither a stemmer nor stop words for.
@@ -40,6 +46,13 @@ def signature_of(fact: MemoryRecord | WriteRequest, language: str | None = None)
     from mcp_memory_server.ranking import encode_signature  # noqa: PLC0415  # numpy: only once something is ranked
 
     return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject, language=language)
+
+
+def is_signature(lexical: bytes) -> bool:
+    """Whether it is one of the form that this release writes, and so can be read."""
+    from mcp_memory_server.ranking import SIGNATURE_VERSION  # noqa: PLC0415  # numpy: only once something is ranked
+
+    return lexical[0] == SIGNATURE_VERSION
 
 
 def epoch_ms(instant: str) -> int:

@@ -174,12 +174,14 @@ async def filled_with_old_signatures(path: Path) -> None:
         db.execute("UPDATE signature SET lexical = x'00ffff'")
 
 
-async def test_signatures_of_an_earlier_form_are_encoded_anew_while_reading(tmp_path: Path) -> None:
+async def test_signatures_of_an_earlier_form_are_encoded_anew_while_reading_and_stored_afterwards(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "memory.db"
     await filled_with_old_signatures(path)
     async with open_sqlite(f"sqlite:///{path}") as provider:
         assert next(hit.record.key for hit in await provider.search(QUESTION)) == "office"
-    assert signature_versions(path) == {0}
+    assert signature_versions(path) == {SIGNATURE_VERSION}
 
 
 async def test_examining_writes_signatures_of_an_earlier_form_anew_and_keeps_vectors(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ from mcp_memory_server.providers.base import (
     WriteRequest,
     Written,
 )
-from mcp_memory_server.providers.signatures import check_language, signature_of
+from mcp_memory_server.providers.signatures import UNSIGNED, check_language, signature_of
 from mcp_memory_server.providers.versions import (
     check_carried,
     check_journalable,
@@ -83,11 +83,11 @@ from . import (
     restoring,
     reviewing,
     search,
-    signing,
     surfacing,
     vectors,
     writing,
 )
+from .backlog import Backlog
 from .connection import DEFAULT_BUSY_TIMEOUT_S, Database, Synchronous, open_database
 from .scope_cache import ScopeCache
 
@@ -105,7 +105,8 @@ class SqliteProvider:
     def __init__(self, database: Database, language: str | None = None) -> None:
         self._database = database
         self._language = language
-        self._cache = ScopeCache(lambda: database.epoch, language)
+        self._backlog = Backlog(database, language)
+        self._cache = ScopeCache(lambda: database.epoch, language, self._backlog.note)
         self._secret: tuple[int, bytes] | None = None
         self._seen_version: tuple[int, int] | None = None
         self._seen_cursor = 0
@@ -132,8 +133,11 @@ class SqliteProvider:
         return await self._database.read(lambda db: reading.stats(db, scopes, max_sensitivity))
 
     async def write(self, request: WriteRequest) -> Written:
-        lexical = signature_of(request, self._language)
-        return await self._database.write(lambda db: writing.write(db, request, lexical))
+        written = await self._database.write(lambda db: writing.write(db, request, UNSIGNED))
+        if written.status != "unchanged" and written.record.status == "active":
+            self._backlog.note(written.record.id)
+            self._backlog.wake()
+        return written
 
     async def revise(self, request: ReviseRequest) -> Written | None:
         return await self._database.write(lambda db: writing.revise(db, request, self._language))
@@ -158,7 +162,10 @@ class SqliteProvider:
 
     async def search(self, request: SearchRequest) -> tuple[Hit, ...]:
         found = self._database.glance(lambda db: search.search_at_once(db, self._cache, request))
-        return await self._database.read(lambda db: search.search(db, self._cache, request)) if found is None else found
+        if found is None:
+            found = await self._database.read(lambda db: search.search(db, self._cache, request))
+            self._backlog.wake()  # it may have noted some
+        return found
 
     async def unembedded(
         self, embedder: str, limit: int, scopes: Sequence[str] | None = None
@@ -287,7 +294,7 @@ class SqliteProvider:
     async def examine(self) -> Condition:
         await self._database.mend()
         with contextlib.suppress(StoreBusy):  # records without a signature are told as a fault, then
-            await self._sign_anew()
+            await self._backlog.sign_all()
         with contextlib.suppress(StoreBusy):  # then the condition says so
             await self.complete_erasures()
         return await self._database.maintain(lambda db: examining.condition(db, self.path))
@@ -295,14 +302,13 @@ class SqliteProvider:
     async def record_maintenance(self, at: str) -> None:
         await self._database.write(lambda db: examining.record_maintenance(db, at))
 
-    async def _sign_anew(self) -> None:
-        """Replace signatures that an earlier release or another language made, and make those that are missing."""
-        batch = signing.Batch()
-        while batch.goes_on:
-            after = batch.last_number
-            batch = await self._database.read(lambda db, after=after: signing.stale(db, after, self._language))
-            if batch.stale:
-                await self._database.write(lambda db, stale=batch.stale: signing.sign(db, stale))
+    async def keep_signing(self) -> None:
+        """Store the ranking signatures of what is written, and of what search met without, until cancelled."""
+        await self._backlog.keep_signing()
+
+    async def finish_signing(self) -> None:
+        """The same with what is left, as far as a moment takes it."""
+        await self._backlog.finish()
 
     async def keep_erasing(self) -> None:
         """Complete what an erasure of any process had to leave, every few seconds, until cancelled."""
@@ -341,5 +347,8 @@ async def open_sqlite(
     check_language(language)
     async with open_database(files.path_of(url), busy_timeout_s=busy_timeout_s, synchronous=synchronous) as database:
         provider = SqliteProvider(database, language)
-        async with running_beside(provider.keep_erasing):
-            yield provider
+        try:
+            async with running_beside(provider.keep_erasing, provider.keep_signing):
+                yield provider
+        finally:
+            await provider.finish_signing()

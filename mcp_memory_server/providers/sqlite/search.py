@@ -157,9 +157,10 @@ def _rows(
 
 
 def _signed_anew(db: sqlite3.Connection, cache: ScopeCache, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row whose signature another release wrote in another form; `doctor` writes it anew for good."""
-    values = db.execute(_BY_ITSELF, row[:1]).fetchone()
-    return (*row[:4], signature_of(record_of("", values), cache.language), *row[5:])
+    """A row whose signature is still to be made, or of another release's form: it is stored later (backlog.py)."""
+    record = record_of("", db.execute(_BY_ITSELF, row[:1]).fetchone())
+    cache.note_unsigned(record.id)
+    return (*row[:4], signature_of(record, cache.language), *row[5:])
 
 
 def _pinned(db: sqlite3.Connection, cache: ScopeCache, scopes: Sequence[Scope[int]]) -> Sequence[MemoryRecord]:

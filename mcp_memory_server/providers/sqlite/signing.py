@@ -1,15 +1,17 @@
-"""Signatures that are not what this release, with its settings, would write: finding them and writing them anew."""
+"""Signatures that are still to be made, or are not what this release, with its settings, would write."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.providers.rows import record_of
-from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.signatures import is_signature, signature_of
 from mcp_memory_server.records import MemoryRecord
 
+from .names import json_names
 from .reading import COLUMNS
 from .writing import ScopeGeneration, add_signature, advance
 
@@ -21,7 +23,14 @@ FROM memory JOIN scope ON scope.id = memory.scope_id
 LEFT JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
 WHERE memory.number > ? AND memory.status = 'active' ORDER BY memory.number LIMIT {_BATCH}
 """
-_IS_CURRENT = "SELECT 1 FROM memory WHERE number = ? AND version = ? AND status = 'active'"
+_OF_IDS = f"""
+SELECT {COLUMNS}, memory.number, scope.token, signature.lexical
+FROM memory JOIN scope ON scope.id = memory.scope_id
+JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
+WHERE memory.id IN (SELECT value FROM json_each(?))
+"""
+_CURRENT_AT = "SELECT scope_id FROM memory WHERE number = ? AND id = ? AND version = ? AND status = 'active'"
+_SIGN = "UPDATE signature SET lexical = ? WHERE scope_id = ? AND number = ? AND lexical = ?"
 _SIGN_ANEW = "UPDATE signature SET generation = ?, lexical = ? WHERE scope_id = ? AND number = ?"
 
 
@@ -32,6 +41,8 @@ class Stale:
     number: int
     record: MemoryRecord
     lexical: bytes
+    held: bytes | None
+    """What the store has in its place; None where it has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +63,31 @@ def stale(db: sqlite3.Connection, after: int, language: str | None) -> Batch:
         record = record_of(scope, row)
         lexical = signature_of(record, language)
         if lexical != held:
-            found.append(Stale(number, record, lexical))
+            found.append(Stale(number, record, lexical, held))
     return Batch(tuple(found), rows[-1][-3] if rows else after, goes_on=len(rows) == _BATCH)
 
 
-def sign(db: sqlite3.Connection, found: tuple[Stale, ...]) -> None:
-    """Write these signatures, except where the record was replaced meanwhile. Vectors stay."""
+def stale_among(db: sqlite3.Connection, ids: Sequence[str], language: str | None) -> tuple[Stale, ...]:
+    """Those of these records whose signature is still to be made, or of another release's form."""
+    rows = db.execute(_OF_IDS, (json_names(ids),)).fetchall()
+    unmade = [(row[-3], record_of(row[-2], row), row[-1]) for row in rows if not is_signature(row[-1])]
+    return tuple(Stale(number, record, signature_of(record, language), held) for number, record, held in unmade)
+
+
+def sign(db: sqlite3.Connection, found: Sequence[Stale]) -> None:
+    """Write these signatures, except where the record was replaced or signed meanwhile. Vectors stay.
+
+    A new generation has caches read what is written in place of another signature. Where there was none in this
+    release's form they made it themselves, and hold the very same.
+    """
     places: dict[str, ScopeGeneration] = {}
     for wanted in found:
         scope = wanted.record.scope
-        if db.execute(_IS_CURRENT, (wanted.number, wanted.record.version)).fetchone() is None:
+        current = db.execute(_CURRENT_AT, (wanted.number, wanted.record.id, wanted.record.version)).fetchone()
+        if current is None:
+            continue
+        if wanted.held is not None and not is_signature(wanted.held):
+            db.execute(_SIGN, (wanted.lexical, *current, wanted.number, wanted.held))
             continue
         if scope not in places:
             places[scope] = advance(db, scope)

@@ -10,7 +10,7 @@ from uuid6 import uuid7
 
 from mcp_memory_server.providers.base import PinRequest, ReviseRequest, WriteRequest, Written
 from mcp_memory_server.providers.rows import ALONG, PINNED, RECORD_COLUMNS, record_of, record_values
-from mcp_memory_server.providers.signatures import epoch_ms, signature_of
+from mcp_memory_server.providers.signatures import UNSIGNED, epoch_ms, signature_of
 from mcp_memory_server.providers.versions import lane_of, next_version, revised, superseded, target_lane
 from mcp_memory_server.records import MemoryRecord
 
@@ -86,7 +86,7 @@ def announce(db: sqlite3.Connection, scope: str, record_id: str) -> int:
 
 
 def write(db: sqlite3.Connection, request: WriteRequest, lexical: bytes) -> Written:
-    """Upsert; `lexical` is the ranking signature of the new fact."""
+    """Upsert; `lexical` is the ranking signature of the new fact, or UNSIGNED."""
     current, waiting = None, list[MemoryRecord]()
     lane = target_lane(request)
     if is_storable(request.scope) and is_storable(request.key) and is_storable(lane):  # else `next_version` refuses it
@@ -111,9 +111,9 @@ def close_superseded(db: sqlite3.Connection, place: ScopeGeneration, by: MemoryR
     old = None if row is None else record_of(by.scope, row)
     closing = superseded(old, by)
     into_history(db, closing)
-    # Its words are as they were.
+    # Its words are as they were, and so is what is still to be made of them.
     lexical = db.execute(_SIGNATURE_OF, (place.scope_id, closing.id)).fetchone()
-    put(db, place, closing, lexical[0] if lexical else signature_of(closing))
+    put(db, place, closing, lexical[0] if lexical else UNSIGNED)
 
 
 def write_many(
