@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
 
 from mcp_memory_server.records import MemoryRecord
 
@@ -44,7 +43,8 @@ class SearchRequest:
     filter: Filter = UNFILTERED
 
 
-class Hit(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Hit:
     """A record that search returned. Companions of a ranked key may score 0.
 
     `signals` says what made up the score, by name; they sum to it. The shared engine (`ranking`) has `bm25`,
@@ -55,7 +55,7 @@ class Hit(NamedTuple):
 
     record: MemoryRecord
     score: float
-    signals: Mapping[str, float] = MappingProxyType({})
+    signals: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 class SearchingProvider(MemoryProvider, Protocol):

@@ -15,7 +15,6 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
 from mcp_memory_server.errors import StoreError
-from mcp_memory_server.providers.base import Hit
 from mcp_memory_server.records import MemoryRecord
 
 T = TypeVar("T")
@@ -86,8 +85,6 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
     """
     if isinstance(value, MemoryRecord):
         return value.model_copy(update={"scope": change(value.scope)})
-    if isinstance(value, Hit):  # no collection: what it holds is inside, or it is outside
-        return value._replace(record=_mapped(value.record, change))
     if isinstance(value, (tuple, list)):
         return _mapped_parts(value, change)  # pyright: ignore[reportUnknownArgumentType]
     if isinstance(value, Mapping):
