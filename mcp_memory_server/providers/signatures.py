@@ -22,7 +22,7 @@ _BEHIND_ALL: Final = 1 << 60
 UNSIGNED: Final = b"\0"
 """What a store may hold in the place of a signature that is still to be made.
 
-To every release it is a signature of another form, so whoever reads it makes the signature of the record.
+To every release it is one of another form, and so whoever reads it makes that of the record.
 """
 
 
@@ -48,11 +48,11 @@ def signature_of(fact: MemoryRecord | WriteRequest, language: str | None = None)
     return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject, language=language)
 
 
-def is_signature(lexical: bytes) -> bool:
-    """Whether it is one of the form that this release writes, and so can be read."""
+def is_outdated(lexical: bytes) -> bool:
+    """Whether it is UNSIGNED, or a signature of an earlier release's form: one of this release's should be there."""
     from mcp_memory_server.ranking import SIGNATURE_VERSION  # noqa: PLC0415  # numpy: only once something is ranked
 
-    return lexical[0] == SIGNATURE_VERSION
+    return lexical[0] < SIGNATURE_VERSION
 
 
 def epoch_ms(instant: str) -> int:

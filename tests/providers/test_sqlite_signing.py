@@ -60,10 +60,14 @@ def unsigned(path: Path) -> list[str]:
     return [key for key, lexical in rows(path) if lexical == UNSIGNED]
 
 
+def store(path: Path, lexical: bytes) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE signature SET lexical = ?", (lexical,))
+
+
 def unsign(path: Path) -> None:
     """Leave the store as a process does that is killed before anything is signed."""
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE signature SET lexical = ?", (UNSIGNED,))
+    store(path, UNSIGNED)
 
 
 def bytes_in(folder: Path) -> bytes:
@@ -197,8 +201,14 @@ async def quarantine(provider: SqliteProvider, record: MemoryRecord) -> object:
     return await provider.restore(RestoreRequest(((waiting,),), minute(1)))
 
 
+async def sign_in_german(provider: SqliteProvider, record: MemoryRecord) -> object:
+    """As another process does that has this setting."""
+    return store(provider.path, signature_of(record, "german"))
+
+
 @pytest.mark.parametrize(
-    ("change", "is_signed"), [(leave, True), (forget, False), (replace, False), (close, False), (quarantine, False)]
+    ("change", "is_signed"),
+    [(leave, True), *((change, False) for change in (forget, replace, close, quarantine, sign_in_german))],
 )
 @pytest.mark.usefixtures("never_signing")
 async def test_what_changes_between_reading_it_and_storing_its_signature_is_left_alone(
@@ -206,7 +216,7 @@ async def test_what_changes_between_reading_it_and_storing_its_signature_is_left
 ) -> None:
     path = tmp_path / "memory.db"
     async with opened(path) as provider:
-        record = await remember(provider, "drink", "Anna drinks tea")
+        record = await remember(provider, "drink", "Anna went drinking teas")
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
             read = signing.stale_among(db, [record.id], None)
             await change(provider, record)
@@ -286,8 +296,8 @@ async def test_closing_does_not_wait_for_a_store_that_stays_locked(
 ) -> None:
     path = tmp_path / "memory.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        with anyio.fail_after(60):
-            async with opened(path, busy_timeout_s=600) as provider:
+        with anyio.fail_after(30):
+            async with opened(path, busy_timeout_s=60) as provider:
                 await remember(provider, "drink", "Anna drinks tea")
                 db.execute("BEGIN IMMEDIATE")
         db.execute("ROLLBACK")
@@ -331,3 +341,14 @@ async def test_examining_signs_what_a_killed_process_left(tmp_path: Path) -> Non
     async with opened(path) as provider:
         assert (await provider.examine()).faults == ()
         assert rows(path) == [(record.key, signature_of(record)) for record in records]
+
+
+async def test_what_a_later_release_signed_is_left_to_it(tmp_path: Path) -> None:
+    """Two releases that have one store open would else replace each other's signatures for ever."""
+    path, later = tmp_path / "memory.db", b"\xff of another form"
+    async with opened(path) as provider:
+        await remember(provider, "drink", "Anna drinks tea")
+    store(path, later)
+    async with opened(path) as provider:
+        assert await found(provider, "tea") == ["drink"]
+    assert rows(path) == [("drink", later)]

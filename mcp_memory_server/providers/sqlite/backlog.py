@@ -38,7 +38,7 @@ _CLOSING_BUSY_MS: Final = 250
 
 
 class Backlog:
-    """The ids of records that are found without a signature which can be read, until each has one."""
+    """The ids of records whose stored signature is outdated, or UNSIGNED, until it is replaced."""
 
     def __init__(self, database: Database, language: str | None) -> None:
         self._database = database

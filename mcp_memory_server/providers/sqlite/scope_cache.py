@@ -13,11 +13,11 @@ from mcp_memory_server.providers.held import HeldScopes, Scope
 class ScopeCache:
     """What search keeps of the scopes used last, and listing with it. Who uses it holds `lock`, and then renews it."""
 
-    def __init__(self, epoch: Callable[[], int], language: str | None, note_unsigned: Callable[[str], None]) -> None:
+    def __init__(self, epoch: Callable[[], int], language: str | None, note_outdated: Callable[[str], None]) -> None:
         self.language = language
         """Of the texts and questions; None where each one's own is detected."""
-        self.note_unsigned = note_unsigned
-        """Told the id of each record that was met without a signature which can be read."""
+        self.note_outdated = note_outdated
+        """Told the id of each record whose signature is met outdated, so that it is stored (backlog.py)."""
         self.lock = threading.Lock()
         self.scopes = HeldScopes[int, int]()
         self.looked_up = LookedUp(None, 0, {})

@@ -21,7 +21,7 @@ from mcp_memory_server.providers.held import (
     shown_of,
 )
 from mcp_memory_server.providers.rows import record_of
-from mcp_memory_server.providers.signatures import signature_of
+from mcp_memory_server.providers.signatures import is_outdated, signature_of
 
 from .changes import data_version
 from .narrowing import conditions_among, conditions_at, narrowed, pinned_rows, quarantined_rows
@@ -157,9 +157,10 @@ def _rows(
 
 
 def _signed_anew(db: sqlite3.Connection, cache: ScopeCache, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A row whose signature is still to be made, or of another release's form: it is stored later (backlog.py)."""
+    """A row whose signature is still to be made, or of another release's form."""
     record = record_of("", db.execute(_BY_ITSELF, row[:1]).fetchone())
-    cache.note_unsigned(record.id)
+    if is_outdated(row[4]):
+        cache.note_outdated(record.id)
     return (*row[:4], signature_of(record, cache.language), *row[5:])
 
 

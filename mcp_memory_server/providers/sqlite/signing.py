@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.providers.rows import record_of
-from mcp_memory_server.providers.signatures import is_signature, signature_of
+from mcp_memory_server.providers.signatures import is_outdated, signature_of
 from mcp_memory_server.records import MemoryRecord
 
 from .names import json_names
@@ -29,7 +29,7 @@ FROM memory JOIN scope ON scope.id = memory.scope_id
 JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
 WHERE memory.id IN (SELECT value FROM json_each(?))
 """
-_CURRENT_AT = "SELECT scope_id FROM memory WHERE number = ? AND id = ? AND version = ? AND status = 'active'"
+_CURRENT_AT = "SELECT scope_id FROM memory WHERE number = ? AND version = ? AND status = 'active'"
 _SIGN = "UPDATE signature SET lexical = ? WHERE scope_id = ? AND number = ? AND lexical = ?"
 _SIGN_ANEW = "UPDATE signature SET generation = ?, lexical = ? WHERE scope_id = ? AND number = ?"
 
@@ -68,25 +68,25 @@ def stale(db: sqlite3.Connection, after: int, language: str | None) -> Batch:
 
 
 def stale_among(db: sqlite3.Connection, ids: Sequence[str], language: str | None) -> tuple[Stale, ...]:
-    """Those of these records whose signature is still to be made, or of another release's form."""
+    """Those of these records whose signature is still to be made, or of an earlier release's form."""
     rows = db.execute(_OF_IDS, (json_names(ids),)).fetchall()
-    unmade = [(row[-3], record_of(row[-2], row), row[-1]) for row in rows if not is_signature(row[-1])]
+    unmade = [(row[-3], record_of(row[-2], row), row[-1]) for row in rows if is_outdated(row[-1])]
     return tuple(Stale(number, record, signature_of(record, language), held) for number, record, held in unmade)
 
 
 def sign(db: sqlite3.Connection, found: Sequence[Stale]) -> None:
     """Write these signatures, except where the record was replaced or signed meanwhile. Vectors stay.
 
-    A new generation has caches read what is written in place of another signature. Where there was none in this
-    release's form they made it themselves, and hold the very same.
+    A new generation has caches read what is written in place of another signature. Of what is outdated they made it
+    themselves, and hold the very same.
     """
     places: dict[str, ScopeGeneration] = {}
     for wanted in found:
         scope = wanted.record.scope
-        current = db.execute(_CURRENT_AT, (wanted.number, wanted.record.id, wanted.record.version)).fetchone()
+        current = db.execute(_CURRENT_AT, (wanted.number, wanted.record.version)).fetchone()
         if current is None:
             continue
-        if wanted.held is not None and not is_signature(wanted.held):
+        if wanted.held is not None and is_outdated(wanted.held):
             db.execute(_SIGN, (wanted.lexical, *current, wanted.number, wanted.held))
             continue
         if scope not in places:
