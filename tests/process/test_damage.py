@@ -41,7 +41,8 @@ def test_a_damaged_store_is_served_with_what_can_be_read(
     fold_log_into(store)
     content = damage(store.read_bytes())
     store.write_bytes(content)
-    intact = {key: fact for key, fact in FACTS.items() if fact.encode() in content}
+    whole_pages = content[: len(content) // PAGE * PAGE]  # of a page that was cut, also what is left is out of reach
+    intact = {key: fact for key, fact in FACTS.items() if fact.encode() in whole_pages}
 
     server = launch().ready()
     held = server.held("actor:ann")
