@@ -1,4 +1,4 @@
-"""A record's signature: everything the ranking needs to know of it, computed once, when it is written.
+"""A record's signature: everything the ranking needs to know of it, computed once for each version.
 
 Words are kept as hashes, so a signature can be stored and cached without holding the text; equal words have
 equal hashes in every process. Layout, little-endian:
