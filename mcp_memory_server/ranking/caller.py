@@ -34,20 +34,23 @@ class Caller:
         """Each segment with the number of its first row."""
         self.starts: list[int] = [0]
         """The number of each block's first row, and the row count."""
+        self.count = 0
+        """How many rows are alive."""
+        self.has_threads = False
+        """Whether any record tells which conversation it comes from."""
+        self.has_subjects = False
+        """Whether any record tells what it is about."""
         for block in blocks:
+            self.count += len(block)
+            self.has_threads |= block.has_threads
+            self.has_subjects |= block.has_subjects
             start = self.starts[-1]
             for segment in block.segments:
                 self.parts.append((segment, start))
                 start += len(segment)
             self.starts.append(start)
         self.row_count = self.starts[-1]
-        self.count = sum(map(len, blocks))
-        """How many rows are alive."""
         self.all_alive = self.count == self.row_count
-        self.has_threads = any(block.has_threads for block in blocks)
-        """Whether any record tells which conversation it comes from."""
-        self.has_subjects = any(block.has_subjects for block in blocks)
-        """Whether any record tells what it is about."""
         self.alive = self._column("alive")
         self.numbers: NDArray[np.int64] = self._column("numbers")
         self.times_ms: NDArray[np.int64] = self._column("times_ms")
@@ -142,7 +145,7 @@ class Caller:
         if len(self.parts) == 1:
             (segment, _), *_ = self.parts
             places, counts = segment.terms_of(rows)
-            return TermsOfRows(segment.postings.hashes, places, counts)
+            return TermsOfRows(segment.postings.hashes[: segment.term_count], places, counts)
         found: list[NDArray[np.uint64]] = []
         ranks: list[NDArray[np.int64]] = []
         for segment, start in self.parts:
@@ -155,24 +158,31 @@ class Caller:
         hashes, places = np.unique(np.concatenate(found)[rank.argsort(kind="stable")], return_inverse=True)
         return TermsOfRows(hashes, places, np.bincount(rank, minlength=len(rows)))
 
-    def rarity_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> NDArray[np.float32]:
-        """The idf of these terms, by their places."""
+    def rarities_of(self, terms: "TermsOfRows") -> NDArray[np.float32]:
+        """The idf of all these terms."""
         if self._whole is not None:
-            return self._whole.rarities.take(places)
-        wanted = terms.hashes.take(places)
+            return self._whole.rarities[: len(terms.hashes)]
         if self.all_alive:
-            holding = np.add.reduce([segment.postings.holding(wanted) for segment, _ in self.parts])
+            holding = np.add.reduce([segment.postings.holding(terms.hashes) for segment, _ in self.parts])
         else:
-            holding = self.find_terms(wanted)[0].holding
+            holding = self.find_terms(terms.hashes)[0].holding
         return rarity(holding, max(self.count, 1))
 
-    def find_at(self, terms: "TermsOfRows", places: NDArray[np.int64]) -> tuple[Hits, NDArray[np.uint8]]:
-        """`find_terms` of these terms, by their places."""
-        if self._whole is not None:
-            segment = self._whole.segments[0]
-            hits = segment.postings.find_at(places)
-            return hits, segment.frequencies.take(hits.places)
-        return self.find_terms(terms.hashes.take(places))
+    def sum_of_terms(self, terms: "TermsOfRows", values: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """For each row the sum of the values, one for each of these terms, of those that it holds."""
+        if len(self.parts) == 1:
+            return self.parts[0][0].sum_of_terms(values)
+        worth = values.nonzero()[0]
+        hashes, values = terms.hashes[worth], values[worth]
+        found: list[NDArray[np.float32]] = []
+        for segment, _ in self.parts:
+            of_all = np.zeros(segment.term_count)
+            places = segment.postings.hashes[: segment.term_count].searchsorted(hashes)
+            known = places < segment.term_count
+            known[known] = segment.postings.hashes[places[known]] == hashes[known]
+            of_all[places[known]] = values[known]
+            found.append(segment.sum_of_terms(of_all))
+        return np.concatenate(found)
 
     def sum_by_row(self, rows: NDArray[Any], values: NDArray[Any]) -> NDArray[np.float32]:
         """For each row of the table the sum of the values beside it among these."""

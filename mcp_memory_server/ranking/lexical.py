@@ -18,7 +18,6 @@ _RELATED: Final = 0.4
 # By related words alone a record is shown only if they stand for this part of all that the question asks.
 _RELATED_EVIDENCE: Final = 0.4
 _FEEDBACK_RECORDS: Final = 10
-_FEEDBACK_TERMS: Final = 20
 # When no record holds a word of the question, one may be a misspelling of what shares this part of its trigrams. It
 # is a reason to show a record, no more: counting it as a word found lowers recall, since long records share trigrams
 # by chance, and few are enough to make up a short word.
@@ -58,19 +57,21 @@ class _Asked(NamedTuple):
 
 
 def _asked(query: QueryText) -> _Asked:
-    pairs = [(number, form) for number, forms in enumerate(query.words) for form in hash_forms(forms)]
-    own = len(pairs)
+    hashes: list[int] = []
+    words: list[int] = []
+    for number, forms in enumerate(query.words):
+        found = hash_forms(forms)
+        hashes += found
+        words += [number] * len(found)
+    own = len(hashes)
     if query.language == "english":
         table = related_stems()
-        pairs += [
-            (number, other)
-            for number, forms in enumerate(query.words)
-            for other in hash_forms(table.get(forms[-1], ()))
-        ]
-    hashes = [form for _, form in pairs]
+        for number, forms in enumerate(query.words):
+            found = hash_forms(table.get(forms[-1], ()))
+            hashes += found
+            words += [number] * len(found)
     # All words of the question take part, also those that are not looked for: how it is put tells something too.
     hashes += _placed(asked_trigrams(query.clear))
-    words = [number for number, _ in pairs]
     return _Asked(np.array(hashes, dtype=np.uint64), np.array(words, dtype=np.int64), own)
 
 
@@ -138,23 +139,23 @@ def word_rarity(caller: Caller, words: list[tuple[str, ...]]) -> NDArray[np.floa
 
 
 def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) -> NDArray[np.float32]:
-    """BM25, without lengths, for the most telling other terms of the best rows: pseudo-relevance feedback."""
+    """What each row shares with the best rows beside the question's words: pseudo-relevance feedback.
+
+    A term is worth its rarity times the scores of the best rows that hold it, and a row the sum of its terms.
+    """
     best = (-score).argsort(kind="stable")[:_FEEDBACK_RECORDS]
     credit = score.take(best)
-    kept = np.count_nonzero(credit > 0)
-    terms = caller.terms_of(best[:kept])
-    shared = np.bincount(terms.places, minlength=len(terms.hashes))
-    # A term of one best row alone would only praise that row for its other words.
-    telling = shared > 1
-    telling[_places_among(terms.hashes, match.hashes)] = False
-    candidates = telling.nonzero()[0]
-    if not len(candidates):
+    if credit[-1] <= 0:
+        best, credit = best[credit > 0], credit[credit > 0]
+    terms = caller.terms_of(best)
+    if not len(terms.places):
         return np.zeros(caller.row_count, dtype=np.float32)
-    value = np.bincount(terms.places, weights=credit[:kept].repeat(terms.counts)).take(candidates)
-    value *= caller.rarity_at(terms, candidates)
-    chosen = (-value).argsort(kind="stable")[:_FEEDBACK_TERMS]
-    hits, often = caller.find_at(terms, candidates.take(chosen))
-    return caller.sum_by_row(hits.rows, value.take(chosen).repeat(hits.holding) * saturated_at_mean(often))
+    worth = np.bincount(terms.places, weights=credit.repeat(terms.counts), minlength=len(terms.hashes))
+    # A term of one best row alone would only praise that row for its other words.
+    worth *= np.bincount(terms.places, minlength=len(terms.hashes)) > 1
+    worth[_places_among(terms.hashes, match.hashes)] = 0
+    worth *= caller.rarities_of(terms)
+    return caller.sum_of_terms(terms, worth)
 
 
 def _places_among(hashes: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int64]:

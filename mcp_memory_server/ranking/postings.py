@@ -5,7 +5,7 @@ hundred records the number of calls is what a question costs.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ class Hits(NamedTuple):
     def of_first(self, hashes: int) -> int:
         """How many of the hits are those of the first so many hashes."""
         return int(self.until[hashes - 1]) if hashes else 0
+
+
+_COUNTED: Final = np.arange(8_192)
+
+
+def _counting(count: int) -> NDArray[np.int64]:
+    """0, 1, 2 and so on."""
+    return _COUNTED[:count] if count <= len(_COUNTED) else np.arange(count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,16 +89,11 @@ class Postings:
         starts, ends = self._spans(wanted)
         return self._hits(ends, ends - starts)
 
-    def find_at(self, places: NDArray[Any]) -> Hits:
-        """Where the hashes at these places stand."""
-        ends = self.starts.take(places + 1)
-        return self._hits(ends, ends - self.starts.take(places))
-
     def _hits(self, ends: NDArray[np.int64], holding: NDArray[np.int64]) -> Hits:
         # The last hit of a hash stands at its end in the postings, and at the running sum among the hits.
-        until = holding.cumsum()
+        until = np.add.accumulate(holding)
         places = (ends - until).repeat(holding)
-        places += np.arange(len(places))
+        places += _counting(len(places))
         return Hits(self.rows.take(places), holding, until, places)
 
     def _spans(self, wanted: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -44,12 +44,16 @@ class Segment:
     word_counts: NDArray[np.float32]
     postings: Postings
     """Of terms, and behind them of trigrams (`FIRST_TRIGRAM`)."""
+    term_count: int
+    """How many of the hashes are those of terms."""
     frequencies: NDArray[np.uint8]
     """For each posting of a term, how often its row holds it."""
     subjects: Postings
     terms_of_rows: NDArray[np.int32]
-    """The terms again, row by row, as places in `postings.hashes`: those of row i start at `term_starts[i]`."""
+    """The terms again, row by row, ascending in each, as places in `postings.hashes`: those of row i start at
+    `term_starts[i]`."""
     term_starts: NDArray[np.int64]
+    all_have_terms: bool
     vectors: NDArray[np.int8]
     """n x dimension; zero rows have no vector, and dimension is 0 when none has."""
     vector_lengths: NDArray[np.float32]
@@ -67,6 +71,18 @@ class Segment:
         starts, ends = self.term_starts.take(rows), self.term_starts.take(rows + 1)
         terms = [self.terms_of_rows[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         return np.concatenate(terms or [self.terms_of_rows[:0]]), ends - starts
+
+    def sum_of_terms(self, values: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
+        """For each row the sum of the values, one for each term, of those that it holds."""
+        starts = self.term_starts[:-1]
+        values = values.take(self.terms_of_rows)
+        if self.all_have_terms:
+            return np.add.reduceat(values, starts).astype(np.float32)
+        sums = np.zeros(len(self), dtype=np.float32)
+        held = starts < self.term_starts[1:]
+        if held.any():
+            sums[held] = np.add.reduceat(values, starts[held])
+        return sums
 
     @property
     def nbytes(self) -> int:
@@ -151,16 +167,17 @@ def _assemble(
     # Two bytes name a row of all but the largest sets, and there are a hundred postings a row.
     rows = np.arange(count, dtype=np.uint16 if count <= 0xFFFF else np.int32)
     term_postings, order = Postings.of(terms.hashes, rows.repeat(terms.counts))
-    terms_of_rows = np.empty(len(order), dtype=np.int32)
-    terms_of_rows[order] = np.arange(len(term_postings.hashes)).repeat(np.diff(term_postings.starts))
+    places = np.arange(len(term_postings.hashes), dtype=np.int32).repeat(np.diff(term_postings.starts))
     trigram_postings, _ = Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))
     return Segment(
         **columns,
         postings=term_postings.followed_by(trigram_postings, FIRST_TRIGRAM),
+        term_count=len(term_postings.hashes),
         frequencies=frequencies[order],
         subjects=Postings.of(subjects.hashes, rows.repeat(subjects.counts))[0],
-        terms_of_rows=terms_of_rows,
+        terms_of_rows=places[term_postings.rows.argsort(kind="stable")],
         term_starts=np.concatenate([np.zeros(1, dtype=np.int64), terms.counts.cumsum()]),
+        all_have_terms=bool(terms.counts.all()),
         vector_lengths=lengths_of(columns["vectors"]),
     )
 

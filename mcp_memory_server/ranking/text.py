@@ -68,7 +68,7 @@ def read_query(text: str, language: str | None = None) -> QueryText:
 def _read_query(text: str, language: str | None) -> QueryText:
     clear = composed(text)[:MAX_QUERY_CHARS]
     words = asked_words(clear)
-    folded = list(map(kept_for(words, _folded), words))
+    folded = list(map(str.lower if clear.isascii() else kept_for(words, _folded), words))
     known = language or detect_language(clear, folded)
     stops = stop_words(known)
     telling = [word for word, form in zip(words, folded, strict=True) if form not in stops]
