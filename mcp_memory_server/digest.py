@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
 from .derived import Derived
-from .records import Author, FrozenModel, MemoryOrigin, MemoryRecord, comes_along, is_absent
+from .records import Author, FrozenModel, Insight, MemoryOrigin, MemoryRecord, comes_along, is_absent
 
 DEFAULT_MAX_MEMORIES = 20
 
-R = TypeVar("R", bound=MemoryRecord)
+
+class Citing(Protocol):
+    """What may be an insight, and so cite others."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def insight(self) -> Insight | None: ...
+
+
+C = TypeVar("C", bound=Citing)
 
 
 class Override(FrozenModel):
@@ -74,6 +84,18 @@ class MemoryDigest(FrozenModel):
         return self.recalled or self.omitted > 0
 
 
+class Answer(NamedTuple):
+    """An entry, with what its place in a digest goes by: that is read of every record several times in a turn."""
+
+    key: str
+    scope: str
+    updated_at: str
+    pinned: bool
+    id: str
+    insight: Insight | None
+    entry: DigestEntry
+
+
 def resolve_digest(
     records: Iterable[MemoryRecord],
     scopes: Sequence[str],
@@ -88,50 +110,58 @@ def resolve_digest(
     behind those of the facts that it cites, and one that votes brought down to a salience of 0 is gone.
     `told` are further fields of the digest.
     """
+    return digest_of(answers_of(records), scopes, max_memories, ranked, told)
+
+
+def answers_of(records: Iterable[MemoryRecord]) -> list[Answer]:
+    """Each record as the entry that shows it where nothing outranks it and it outranks nothing."""
+    return _alone.of_each(records)
+
+
+def digest_of(
+    answers: Iterable[Answer], scopes: Sequence[str], max_memories: int, ranked: bool, told: Mapping[str, Any]
+) -> MemoryDigest:
+    """`resolve_digest` of records of which this is known already."""
     rank = {scope: position for position, scope in reversed(list(enumerate(scopes)))}
-    applying = [record for record in records if record.scope in rank and not (record.insight and is_spent(record))]
-    if len({record.key for record in applying}) == len(applying):  # as in most turns: no key has several answers
-        entries = _alone.of_each(applying)
-    else:
-        by_key: dict[str, list[MemoryRecord]] = {}
-        for record in applying:
-            by_key.setdefault(record.key, []).append(record)
-        entries = [_alone(held[0]) if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
-    pinned = [entry for entry in entries if entry.pinned]
+    applying = [answer for answer in answers if answer.scope in rank and not (answer.insight and is_spent(answer))]
+    if len({answer.key for answer in applying}) < len(applying):  # seldom: most keys have one answer
+        by_key: dict[str, list[Answer]] = {}
+        for answer in applying:
+            by_key.setdefault(answer.key, []).append(answer)
+        applying = [held[0] if len(held) == 1 else _resolve_key(held, rank) for held in by_key.values()]
+    pinned = [answer for answer in applying if answer.pinned]
     if not ranked:
-        ordered = _selection_order(entries, rank)
+        ordered = _selection_order(applying, rank)
     elif pinned:
-        ordered = _selection_order(pinned, rank) + below_cited([entry for entry in entries if not entry.pinned])
+        ordered = _selection_order(pinned, rank) + below_cited([answer for answer in applying if not answer.pinned])
     else:
-        ordered = below_cited(entries)
+        ordered = below_cited(applying)
 
     chosen, dropped = ordered[: max(max_memories, 0)], ordered[max(max_memories, 0) :]
     # The rendering order never depends on score or age: it must not move from turn to turn.
     chosen.sort(key=attrgetter("key"))
-    if pinned or len({entry.scope for entry in chosen}) > 1:
-        chosen.sort(key=lambda entry: (not entry.pinned, rank[entry.scope]))
+    if pinned or len({answer.scope for answer in chosen}) > 1:
+        chosen.sort(key=lambda answer: (not answer.pinned, rank[answer.scope]))
     return MemoryDigest(
         **told,
         scopes=tuple(scopes),
-        entries=tuple(chosen),
+        entries=tuple([answer.entry for answer in chosen]),
         omitted=len(dropped),
-        pinned_omitted=sum(entry.pinned for entry in dropped),
+        pinned_omitted=sum(answer.pinned for answer in dropped),
         recalled=ranked,
     )
 
 
-def _resolve_key(held: Sequence[MemoryRecord], rank: dict[str, int]) -> DigestEntry:
-    """The narrowest record wins; a provider that returns two at one scope is taken at its newest word."""
+def _resolve_key(held: Sequence[Answer], rank: dict[str, int]) -> Answer:
+    """The narrowest answer wins; a provider that returns two at one scope is taken at its newest word."""
     newest_first = sorted(held, key=attrgetter("updated_at"), reverse=True)
-    at_scope: dict[str, MemoryRecord] = {}
-    for record in newest_first:
-        at_scope.setdefault(record.scope, record)
-    winner, *beaten = sorted(at_scope.values(), key=lambda record: rank[record.scope])
-    return as_entry(
-        winner,
-        pinned=any(map(comes_along, held)),
-        overrides=tuple(Override.of(record) for record in beaten),
-    )
+    at_scope: dict[str, Answer] = {}
+    for answer in newest_first:
+        at_scope.setdefault(answer.scope, answer)
+    winner, *beaten = sorted(at_scope.values(), key=lambda answer: rank[answer.scope])
+    pinned = any(answer.pinned for answer in held)
+    overrides = tuple(Override.of(answer.entry) for answer in beaten)
+    return winner._replace(pinned=pinned, entry=as_entry(winner.entry, pinned=pinned, overrides=overrides))
 
 
 def as_entry(record: MemoryRecord, *, pinned: bool, overrides: tuple[Override, ...]) -> DigestEntry:
@@ -145,29 +175,29 @@ _BLANK_ENTRY: Final = DigestEntry(
 )
 
 
-def _made_alone(record: MemoryRecord) -> DigestEntry:
-    """The entry of a record that nothing outranks and that outranks nothing."""
-    return as_entry(record, pinned=comes_along(record), overrides=())
+def _made_alone(record: MemoryRecord) -> Answer:
+    entry = as_entry(record, pinned=comes_along(record), overrides=())
+    return Answer(entry.key, entry.scope, entry.updated_at, entry.pinned, entry.id, entry.insight, entry)
 
 
-_alone: Final = Derived[MemoryRecord, DigestEntry](_made_alone)
+_alone: Final = Derived[MemoryRecord, Answer](_made_alone)
 
 
-def _selection_order(entries: list[DigestEntry], rank: dict[str, int]) -> list[DigestEntry]:
+def _selection_order(answers: list[Answer], rank: dict[str, int]) -> list[Answer]:
     """Pinned first, then scope order, then newest, then key: by stable sorts, the least significant first."""
-    ordered = sorted(entries, key=attrgetter("key"))
+    ordered = sorted(answers, key=attrgetter("key"))
     ordered.sort(key=attrgetter("updated_at"), reverse=True)
-    ordered.sort(key=lambda entry: (not entry.pinned, rank[entry.scope]))
-    pinned = [entry for entry in ordered if entry.pinned]
+    ordered.sort(key=lambda answer: (not answer.pinned, rank[answer.scope]))
+    pinned = [answer for answer in ordered if answer.pinned]
     return below_cited(pinned) + below_cited(ordered[len(pinned) :])
 
 
-def is_spent(record: MemoryRecord) -> bool:
+def is_spent(record: Citing) -> bool:
     """Whether votes have brought an insight down so far that nobody is shown it any more."""
     return record.insight is not None and record.insight.salience <= 0
 
 
-def below_cited(records: Sequence[R]) -> list[R]:
+def below_cited(records: Sequence[C]) -> list[C]:
     """The same records in the same order, but each insight behind the last of those that it cites.
 
     Insights that cite each other in a circle keep their order, behind everything else.
@@ -175,8 +205,8 @@ def below_cited(records: Sequence[R]) -> list[R]:
     if not [record for record in records if record.insight]:
         return list(records)
     ahead = {record.id for record in records}
-    ordered: list[R] = []
-    waiting: list[R] = []
+    ordered: list[C] = []
+    waiting: list[C] = []
     for record in records:
         waiting.append(record)
         while ready := next((held for held in waiting if held.insight is None or ahead.isdisjoint(_cited(held))), None):
@@ -186,6 +216,6 @@ def below_cited(records: Sequence[R]) -> list[R]:
     return ordered + waiting
 
 
-def _cited(record: MemoryRecord) -> set[str]:
+def _cited(record: Citing) -> set[str]:
     """The ids of the other records that an insight cites."""
     return set(record.insight.cites if record.insight else ()) - {record.id}

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any, Final, TypedDict
 
 from mcp_memory_server.derived import Derived
-from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, as_entry, resolve_digest
+from mcp_memory_server.digest import DigestEntry, MemoryDigest, Override, answers_of, as_entry, digest_of
 from mcp_memory_server.errors import InvalidInput, NotFound
 from mcp_memory_server.identity import RequestContext, journal_name
 from mcp_memory_server.policy import ADMIN
@@ -96,8 +96,7 @@ async def offer(wiring: Wiring, context: RequestContext, request: OfferRequest, 
     found = await _resolve(wiring, _Asked(scopes, query, limit, now, asked, request.expand, wiring.new_id()))
     digest, withheld = found.digest(limit), await _withheld(wiring, context, scopes, asked)
     if request.turn_id is None:
-        ranks = {entry.id: found.places[entry.key] for entry in digest.entries}
-        offered = Offered(digest, True, 0, withheld, query, ranks, found.expanded)
+        offered = Offered(digest, True, 0, withheld, query, found.places, found.expanded)
     else:
         offered = Offered(digest, True, 0, withheld)
     offered = fitting.fitted(offered, found.digest)
@@ -178,19 +177,20 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
         hits = [hit.record for hit in await provider.search(request)]
         if asked.expand:
             hits += (further := await one_hop(provider, scopes, asked.filter, hits))
-        found = await with_cited(provider, scopes, asked.filter, hits)
         keys = pinned_keys = None
         if wiring.embeddings.configured:
             told["signals"] = {"embedder": "used" if embedded else "unavailable"}
     else:
         listing = await provider.list(ListRequest(scopes, limit=limit, filter=asked.filter))
-        found = await with_cited(provider, scopes, asked.filter, listing.records)
-        keys, pinned_keys = listing.keys, listing.pinned_keys
+        hits, keys, pinned_keys = listing.records, listing.keys, listing.pinned_keys
+    found = answers_of(hits)
+    if [answer for answer in found if answer.insight]:
+        found = answers_of(await with_cited(provider, scopes, asked.filter, hits))
 
     def digest(most: int) -> MemoryDigest:
         if keys is None or pinned_keys is None:
-            return resolve_digest(found, scopes, most, ranked=True, told=told)
-        resolved = resolve_digest(found, scopes, most)
+            return digest_of(found, scopes, most, True, told)
+        resolved = digest_of(found, scopes, most, False, {})
         pinned = sum(entry.pinned for entry in resolved.entries)
         omitted = {
             "omitted": max(keys - len(resolved.entries), 0),
@@ -198,7 +198,7 @@ async def _resolve(wiring: Wiring, asked: _Asked) -> _Found:
         }
         return resolved.model_copy(update=told | omitted)
 
-    places = dict(zip(dict.fromkeys([record.key for record in found]), count(1)))
+    places = dict(zip(dict.fromkeys([answer.key for answer in found]), count(1)))
     return _Found(digest, places, frozenset(record.id for record in further))
 
 
