@@ -110,23 +110,24 @@ def words_in_common(question: str, records: Iterable[MemoryRecord]) -> list[list
     """
     from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
 
-    asked = [
-        (word, f"\n{word}\n", "" if stem == word else f"\n{stem}\n")
-        for word, stem in [(forms[0], forms[-1]) for forms in read_query(question).words]
-    ]
-    return [
-        [word for word, written, stem in asked if written in held or (stem and stem in held)]
-        for held in _forms_of.of_each(records)
-    ]
+    asked = [(forms[0], forms[-1]) for forms in read_query(question).words]
+    shared: list[list[str]] = []
+    for held in _forms_of.of_each(records):
+        words: list[str] = []
+        for word, stem in asked:
+            if word in held or stem in held:
+                words.append(word)
+        shared.append(words)
+    return shared
 
 
-def _made_forms(record: MemoryRecord) -> str:
-    """All forms of a record's words, each on a line: a tenth of what a set of them would take."""
+def _made_forms(record: MemoryRecord) -> frozenset[str]:
+    """All forms of a record's words."""
     from mcp_memory_server.ranking.text import forms_of_text  # noqa: PLC0415  # the stemmers
 
     passage = "\n".join(part for part in (record.key, record.text, *record.tags, record.subject) if part)
-    held = dict.fromkeys(form for forms in forms_of_text(passage) for form in forms)
-    return "\n".join(("", *held, ""))
+    # A set of a set takes half of what one takes that grew word by word.
+    return frozenset({form for forms in forms_of_text(passage) for form in forms})
 
 
-_forms_of: Final = Derived[MemoryRecord, str](_made_forms)
+_forms_of: Final = Derived[MemoryRecord, frozenset[str]](_made_forms)

@@ -27,8 +27,8 @@ class Offered:
     """A digest, whether it can be asked for again by its id, and how much of a replay was erased since.
 
     `withheld` is how many keys at its scopes have a record above the session's ceiling; None for anybody but an
-    administrator. `query`, `ranks`, the place of each entry's id among what was found, and `expanded`, the ids of what
-    came along one hop, explain the digest (`why`). A turn with an id has none of them: it is answered the same when it
+    administrator. `query`, `ranks`, the place of each key among what was found, and `expanded`, the ids of what came
+    along one hop, explain the digest (`why`). A turn with an id has none of them: it is answered the same when it
     is asked again, and the journal keeps no word of a question.
 
     Where a token budget was given, `text` is what fits it. `shown_chars` is there when even the only entry had to be

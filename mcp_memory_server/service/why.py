@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from mcp_memory_server.derived import Derived
 from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.providers.signatures import words_in_common
 from mcp_memory_server.records import MemoryRecord
@@ -18,7 +19,7 @@ def reasons(
     Args:
         entries: of one digest.
         query: the question; blank when nothing was asked.
-        ranks: by id the place of an entry's key among those that were found, 1 being the best.
+        ranks: the place of each key among those that were found, 1 being the best.
         expanded: ids of those that were not found themselves, but share an entity with one that was.
 
     Returns:
@@ -26,13 +27,29 @@ def reasons(
         `expanded` where it came along one hop.
     """
     found: dict[str, dict[str, Any]] = {}
-    for entry, reason in zip(entries, _reasons(entries, [ranks[entry.id] for entry in entries], query), strict=True):
-        found[entry.id] = reason
-        if entry.overrides:
-            reason["overrides"] = [override.scope for override in entry.overrides]
-        if entry.id in expanded:
+    for (id, key, pinned, beaten), words in zip(_told.of_each(entries), _shared(entries, query), strict=True):
+        reason = found[id] = _reason(ranks[key], words, pinned)
+        if beaten:
+            reason["overrides"] = list(beaten)
+        if id in expanded:
             reason["expanded"] = True
     return found
+
+
+class _Told(NamedTuple):
+    """What is told of an entry whatever was asked, and what it is looked up by; `beaten` are scopes."""
+
+    id: str
+    key: str
+    pinned: bool
+    beaten: tuple[str, ...]
+
+
+def _made_told(entry: DigestEntry) -> _Told:
+    return _Told(entry.id, entry.key, entry.pinned, tuple(override.scope for override in entry.overrides))
+
+
+_told: Final = Derived[DigestEntry, _Told](_made_told)
 
 
 def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[str, Any]]:
@@ -41,17 +58,18 @@ def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[st
     Words are given as they were asked, and absent where nothing was. None may be in common: then it was found by its
     spelling, its meaning, its surroundings or its date, as the signals of a hit tell; or because it is pinned.
     """
-    return _reasons(records, range(1, len(records) + 1), query)
+    return [
+        _reason(rank, words, record.pinned)
+        for rank, (record, words) in enumerate(zip(records, _shared(records, query), strict=True), start=1)
+    ]
 
 
-def _reasons(records: Sequence[MemoryRecord], ranks: Iterable[int], query: str) -> list[dict[str, Any]]:
-    reasons: list[dict[str, Any]]
-    if query:
-        shared = words_in_common(query, records)
-        reasons = [{"rank": rank, "words": words} for rank, words in zip(ranks, shared, strict=True)]
-    else:
-        reasons = [{"rank": rank} for rank in ranks]
-    for reason, record in zip(reasons, records, strict=True):
-        if record.pinned:
-            reason["pinned"] = True
-    return reasons
+def _shared(records: Sequence[MemoryRecord], query: str) -> Sequence[list[str] | None]:
+    return words_in_common(query, records) if query else [None] * len(records)
+
+
+def _reason(rank: int, words: list[str] | None, pinned: bool) -> dict[str, Any]:
+    reason: dict[str, Any] = {"rank": rank} if words is None else {"rank": rank, "words": words}
+    if pinned:
+        reason["pinned"] = True
+    return reason
