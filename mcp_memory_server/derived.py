@@ -7,7 +7,7 @@ and what was made of it goes at the same moment, text and all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Generic, TypeVar
 from weakref import ref
 
@@ -23,31 +23,31 @@ class _Made(ref[V], Generic[V, M]):
 
     __slots__ = ("made", "place")
 
-    place: Hashable
+    place: int
     made: M
 
 
 class Derived(Generic[V, M]):
-    """`make(value, *settings)`, worked out once for each value and settings while the value lives.
+    """`make(value)`, worked out once for each value while the value lives.
 
     Values are told apart by identity, which is right for immutable ones and cheaper than comparing what they hold.
     What `make` returns must not refer to the value, and is shared: nobody may change it. Beyond `MOST_KEPT` the
     oldest are dropped.
     """
 
-    def __init__(self, make: Callable[..., M]) -> None:
+    def __init__(self, make: Callable[[V], M]) -> None:
         self._make = make
-        self._kept: dict[Hashable, _Made[V, M]] = {}
+        self._kept: dict[int, _Made[V, M]] = {}
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __call__(self, value: V, *settings: Hashable) -> M:
-        place = (id(value), *settings) if settings else id(value)
+    def __call__(self, value: V) -> M:
+        place = id(value)
         kept = self._kept.get(place)
         if kept is not None and kept() is value:
             return kept.made
-        made = self._make(value, *settings)
+        made = self._make(value)
         kept = _Made[V, M](value, self._forget)
         kept.place, kept.made = place, made
         self._kept[place] = kept
@@ -55,13 +55,13 @@ class Derived(Generic[V, M]):
             self._kept.pop(next(iter(self._kept)), None)
         return made
 
-    def of_each(self, values: Iterable[V], *settings: Hashable) -> list[M]:
+    def of_each(self, values: Iterable[V]) -> list[M]:
         """What calling it for one value after another gives; for a digest's worth of them in half the time."""
         found = self._kept
         made: list[M] = []
         for value in values:
-            kept = found.get((id(value), *settings) if settings else id(value))
-            made.append(kept.made if kept is not None and kept() is value else self(value, *settings))
+            kept = found.get(id(value))
+            made.append(kept.made if kept is not None and kept() is value else self(value))
         return made
 
     def _forget(self, gone: Any) -> None:

@@ -14,9 +14,9 @@ class Maker:
     def __init__(self) -> None:
         self.made = 0
 
-    def __call__(self, fact: Fact, max_chars: int = 100) -> str:
+    def __call__(self, fact: Fact) -> str:
         self.made += 1
-        return f"- {fact.text[:max_chars]}"
+        return f"- {fact.text}"
 
 
 def test_it_is_made_once() -> None:
@@ -33,18 +33,11 @@ def test_values_that_look_alike_are_told_apart() -> None:
     assert maker.made == 2
 
 
-def test_it_is_made_for_each_setting() -> None:
-    fact = Fact("Anna drinks tea")
-    line = Derived[Fact, str](Maker())
-    assert [line(fact, 4), line(fact, 11), line(fact, 4)] == ["- Anna", "- Anna drinks", "- Anna"]
-
-
 def test_it_goes_with_the_value() -> None:
     fact = Fact("Anna drinks tea")
     line = Derived[Fact, str](Maker())
     line(fact)
-    line(fact, 4)
-    assert len(line) == 2
+    assert len(line) == 1
     del fact
     assert len(line) == 0
 
@@ -72,7 +65,6 @@ def test_of_each_gives_what_one_call_after_another_gives() -> None:
     line = Derived[Fact, str](maker)
     line(facts[1])
     assert line.of_each([*facts, facts[0]]) == ["- Anna drinks tea", "- Ben drinks coffee", "- Anna drinks tea"]
-    assert line.of_each(facts, 4) == ["- Anna", "- Ben "]
-    assert maker.made == 4
+    assert maker.made == 2
     del facts
     assert len(line) == 0

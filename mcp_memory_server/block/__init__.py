@@ -6,15 +6,14 @@ close the fence, start a line of its own or pass for another entry, whichever pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from mcp_memory_server.digest import DigestEntry
 
-from .entries import Room, lines_of_each
+from .entries import Room, entry_lines, in_sections
 from .harmless import harmless_key, harmless_scope, harmless_text
-from .sections import in_sections
 
 __all__ = [
     "FENCE_CLOSE",
@@ -96,13 +95,18 @@ def render_block(
         parts.append(_PARTIAL)
     if writable:
         parts.append(_WRITABLE)
-    room = Room(
-        max_fact_chars,
-        None if max_fact_chars is None else MAX_CHARS_UNDER_ENTRIES,
-        {entry.id: entry.key for entry in held},
-    )
-    for heading, section in in_sections(held):
-        parts.append("\n".join([heading, *lines_of_each(section, room)]))
+    room: Room | None = None
+    for section, in_section, known in in_sections(held, max_fact_chars):
+        lines = known
+        if len(known) < len(in_section):
+            room = room or _room_for(held, max_fact_chars)
+            lines = [line for entry in section.order(in_section) for line in entry_lines(entry, room)]
+        parts.append("\n".join([section.heading, *lines]))
     if not held:
         parts.append(_NOTHING_FITS if partial else _NOTHING_YET)
     return "\n\n".join([f"{FENCE_OPEN}\n{parts[0]}", *parts[1:]]) + f"\n{FENCE_CLOSE}"
+
+
+def _room_for(entries: Sequence[DigestEntry], max_fact_chars: int | None) -> Room:
+    under_entries = None if max_fact_chars is None else MAX_CHARS_UNDER_ENTRIES
+    return Room(max_fact_chars, under_entries, {entry.id: entry.key for entry in entries})

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from mcp_memory_server.derived import Derived
 from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.records import Author, Rule, WorkingBlock
 
 from .harmless import harmless_key, harmless_lines, harmless_scope, harmless_text, shortened
+from .sections import SECTIONS, Name, Section, section_of
 
 MAX_NOTE_CHARS: Final = 100
 """What the brackets behind a fact take at most: who said it, and the figures of its kind."""
 _MAX_NAMED: Final = 3
+_LONGEST_KEPT: Final = 1_000
+"""Characters of a fact whose line is kept: a foreign provider may hold thousands of long ones."""
 
 
 @dataclass(slots=True)
@@ -46,19 +49,48 @@ class Room:
         return taken
 
 
-def lines_of_each(entries: Sequence[DigestEntry], room: Room) -> list[str]:
-    """The lines of all the entries, one after another."""
-    lines = [line for line in _plain.of_each(entries, room.max_fact_chars) if line is not None]
-    if len(lines) == len(entries):
-        return lines
-    return [line for entry in entries for line in entry_lines(entry, room)]
+class Drawn(NamedTuple):
+    """What a block shows of an entry whatever stands beside it.
+
+    That is its section; and its line where that is all, as for nearly every entry. `fact_chars` of it are the fact.
+    """
+
+    section: Name
+    line: str | None = None
+    fact_chars: int = 0
+
+
+def _made_drawn(entry: DigestEntry) -> Drawn:
+    if entry.kind != "semantic" or entry.overrides or len(entry.text) > _LONGEST_KEPT:
+        return Drawn(section_of(entry))
+    fact = harmless_text(entry.text)
+    return Drawn(section_of(entry), _line(entry, fact), len(fact))
+
+
+_drawn: Final = Derived[DigestEntry, Drawn](_made_drawn)
+
+
+def in_sections(
+    entries: Sequence[DigestEntry], max_fact_chars: int | None
+) -> Iterator[tuple[Section, list[DigestEntry], list[str]]]:
+    """Each section that has any entries, in the order of the block: they, and those of their lines that are known."""
+    held: dict[Name, tuple[list[DigestEntry], list[str]]] = {section.name: ([], []) for section in SECTIONS}
+    for entry, (name, line, fact_chars) in zip(entries, _drawn.of_each(entries), strict=True):
+        in_section, lines = held[name]
+        in_section.append(entry)
+        if line is not None and _has_room(max_fact_chars, fact_chars):
+            lines.append(line)
+    for section in SECTIONS:
+        in_section, lines = held[section.name]
+        if in_section:
+            yield section, in_section, lines
 
 
 def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     """The line of an entry, what its kind adds under it, and a line for each value that it overrides."""
-    plain = _plain(entry, room.max_fact_chars)
-    if plain is not None:
-        return [plain]
+    drawn = _drawn(entry)
+    if drawn.line is not None and _has_room(room.max_fact_chars, drawn.fact_chars):
+        return [drawn.line]
     fact, under = _shown(entry, room)
     beaten = [
         f"    ↳ [{harmless_scope(value.scope)}] {speaker(value.author)}: "
@@ -68,17 +100,12 @@ def entry_lines(entry: DigestEntry, room: Room) -> list[str]:
     return [_line(entry, fact), *room.take(under), *beaten]
 
 
+def _has_room(max_fact_chars: int | None, fact_chars: int) -> bool:
+    return max_fact_chars is None or fact_chars <= max_fact_chars
+
+
 def _line(entry: DigestEntry, fact: str) -> str:
     return f"- [{harmless_scope(entry.scope)}] {harmless_key(entry.key)}: {fact}"
-
-
-def _made_plain(entry: DigestEntry, max_fact_chars: int | None) -> str | None:
-    """The line of an entry that is one line, whatever stands beside it, as nearly all are turn after turn; or None."""
-    is_plain = entry.kind == "semantic" and not entry.overrides
-    return _line(entry, harmless_text(entry.text, max_fact_chars)) if is_plain else None
-
-
-_plain: Final = Derived[DigestEntry, str | None](_made_plain)
 
 
 def speaker(author: Author) -> str:

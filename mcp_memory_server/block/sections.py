@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -91,11 +91,3 @@ def section_of(entry: DigestEntry) -> Name:
             return "shared"
         case "insight":
             return "insights"
-
-
-def in_sections(entries: Iterable[DigestEntry]) -> list[tuple[str, Sequence[DigestEntry]]]:
-    """The heading and the entries of each section that has any, in the order of the block."""
-    held: dict[Name, list[DigestEntry]] = {section.name: [] for section in SECTIONS}
-    for entry in entries:
-        held[section_of(entry)].append(entry)
-    return [(section.heading, section.order(held[section.name])) for section in SECTIONS if held[section.name]]
