@@ -25,7 +25,7 @@ class Weights:
     trigrams: float = 0.3
     """Shared character trigrams: misspellings, compounds, inflections that the stemmer misses."""
     feedback: float = 0.15
-    """BM25 for what the best records have in common; only among records that tell of no thread, since where there are
+    """What the best records have in common; only among records that tell of no thread, since where there are
     threads the neighbours tell the same and more."""
     pooled: float = 0.0
     """Cosine of the pooled vectors."""
