@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import click
 
-from mcp_memory_server.errors import NotFound, echo
+from mcp_memory_server.errors import NotFound
 from mcp_memory_server.identity import is_own_scope
 from mcp_memory_server.records import MemoryRecord
 from mcp_memory_server.service import Forgot, Reach
@@ -64,7 +64,7 @@ async def _forget_one(session: Session, key: str | None, record_id: str | None, 
         )
     except NotFound:
         raise unknown_record(key, record_id) from None  # the service's own remedy is a tool for models
-    session.show({"forgotten": [_forgot_json(gone)]}, _forgot_text(gone))
+    session.show({"forgotten": [_forgot_json(gone)]}, gone.told())
 
 
 async def _forget_several(session: Session, tag: str | None, reach: Reach, *, dry_run: bool, yes: bool) -> None:
@@ -92,6 +92,8 @@ async def _forget_several(session: Session, tag: str | None, reach: Reach, *, dr
     text = f"Erased {counted(len(gone), 'record')}."
     if pending:
         text += f" Another process still holds bytes of {pending}; they go as soon as it lets go."
+    if left := sorted({name for forgot in gone for name in forgot.cited_by} - {forgot.id for forgot in gone}):
+        text += f" What was inferred from them is still held; forget that, too, if it tells them: {', '.join(left)}."
     session.show({"forgotten": [_forgot_json(forgot) for forgot in gone]}, text)
 
 
@@ -104,15 +106,7 @@ def _show_selection(session: Session, records: Sequence[MemoryRecord]) -> None:
 
 def _forgot_json(gone: Forgot) -> dict[str, object]:
     document = asdict(gone)
-    if not gone.still_at:
-        del document["still_at"]
+    for name in ("still_at", "cited_by"):
+        if not document[name]:
+            del document[name]
     return document
-
-
-def _forgot_text(gone: Forgot) -> str:
-    text = f"Forgot {echo(gone.key)} at {gone.scope}."
-    if gone.erasure == "pending":
-        text += " Another process still holds bytes of it; they are erased as soon as it lets go."
-    if gone.still_at:
-        text += f" The key is still held at {', '.join(gone.still_at)}."
-    return text

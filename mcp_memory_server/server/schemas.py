@@ -141,6 +141,7 @@ FORGOTTEN: Final = record_of(
         "key": STRING,
         "erasure": {"type": "string", "enum": ["done", "pending"]},
         "still_at": array(STRING),
+        "cited_by": array(STRING),
     },
     ("forgotten", "id", "key", "erasure"),
 )

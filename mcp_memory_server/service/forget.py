@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mcp_memory_server.errors import InvalidInput, NotFound
+from mcp_memory_server.errors import InvalidInput, NotFound, echo
 from mcp_memory_server.identity import RequestContext, is_own_scope
 from mcp_memory_server.policy import forget_verdict, may_see
-from mcp_memory_server.providers.base import Erasure, ForgetRequest
+from mcp_memory_server.providers.base import SET_ASIDE_TOO, Erasure, ForgetRequest, ListRequest
 from mcp_memory_server.records import MemoryRecord
 
 from .browse import find
@@ -29,13 +29,29 @@ class ForgetCommand:
 
 @dataclass(frozen=True, slots=True)
 class Forgot:
-    """What was erased, and other own scopes that still hold the same key."""
+    """What was erased; other own scopes that still hold the same key; and the ids of insights that cite it.
+
+    What was inferred from a fact may tell it: whoever has the fact forgotten decides about those, too.
+    """
 
     id: str
     key: str
     scope: str
     erasure: Erasure
     still_at: tuple[str, ...] = ()
+    cited_by: tuple[str, ...] = ()
+
+    def told(self) -> str:
+        """What a person or a model is told."""
+        said = f"Forgot {echo(self.key)} at {self.scope}."
+        if self.erasure == "pending":
+            said += " Another process still holds bytes of it; they are erased as soon as it lets go."
+        if self.still_at:
+            said += f" The key is still held at {', '.join(self.still_at)}."
+        if self.cited_by:
+            ids = ", ".join(self.cited_by)
+            said += f" What was inferred from it is still held; forget that, too, if it tells it: {ids}."
+        return said
 
 
 async def forget(
@@ -59,6 +75,9 @@ async def forget(
     if scopes is None and not command.elevated:
         held = tuple(record for record in held if _is_known(wiring, context, record))
     target = _target(context, held, command)
+    citing = await _citing(wiring, within, target)
+    if scopes is None and not command.elevated:
+        citing = tuple(record for record in citing if _is_known(wiring, context, record))
     await wiring.journal.drain()
     forgotten = await wiring.provider.forget(
         ForgetRequest(target.scope, target.id, by=context.actor.id, at=wiring.now(), reason=command.reason)
@@ -66,7 +85,15 @@ async def forget(
     if forgotten is None:  # another process was faster
         raise _not_found(command)
     still = [record.scope for record in held if record.id != target.id and is_own_scope(context.actor, record.scope)]
-    return Forgot(forgotten.id, forgotten.key, forgotten.scope, forgotten.erasure, tuple(still))
+    cited_by = tuple(record.id for record in citing)
+    return Forgot(forgotten.id, forgotten.key, forgotten.scope, forgotten.erasure, tuple(still), cited_by)
+
+
+async def _citing(wiring: Wiring, scopes: tuple[str, ...], target: MemoryRecord) -> tuple[MemoryRecord, ...]:
+    """The insights at these scopes that rest on the record, those included that wait for review or are set aside."""
+    insights = replace(SET_ASIDE_TOO, kinds=("insight",))
+    held = (await wiring.provider.list(ListRequest(scopes, filter=insights))).records
+    return tuple(record for record in held if record.insight and target.id in record.insight.cites)
 
 
 def _is_known(wiring: Wiring, context: RequestContext, record: MemoryRecord) -> bool:

@@ -84,6 +84,21 @@ def test_a_tag_erases_exactly_ones_own_records_with_it(filled: CommandLine) -> N
     assert filled.ok("forget", "--tag", "work", "--yes") == "Erased 0 records.\n"
 
 
+def test_what_was_inferred_from_the_erased_and_is_still_held_is_named(filled: CommandLine) -> None:
+    """Of several erased at once, those insights that were not among them."""
+    ids = {record["key"]: record["id"] for record in filled.json("list")["records"]}
+    insights = [
+        filled.json("insights", "record", key, "An inference", "--cites", ids[cited])["record"]["id"]
+        for key, cited in (("at-home", "pet"), ("commutes", "office"))
+    ]
+    told = filled.ok("forget", "pet")
+    assert told.endswith(f"What was inferred from it is still held; forget that, too, if it tells it: {insights[0]}.\n")
+    assert filled.ok("forget", "--tag", "work", "--yes").endswith(f"if it tells them: {insights[1]}.\n")
+    filled.ok("remember", "pet", "a cat")
+    filled.ok("insights", "record", "at-home", "An inference", "--cites", filled.json("list")["records"][0]["id"])
+    assert "still held" not in filled.ok("forget", "--mine", "--yes")
+
+
 def test_a_person_can_erase_everything_about_them(filled: CommandLine) -> None:
     filled.ok("forget", "--mine", "--yes")
     assert set(filled.held(*EVERYTHING)) == {"tenant:acme year", "actor:bob office"}

@@ -34,6 +34,27 @@ async def test_by_key_it_is_the_narrowest_own_record_and_others_that_stay_are_na
     assert (second.scope, second.still_at) == ("actor:ann", ())
 
 
+async def test_insights_that_rest_on_what_is_forgotten_are_named() -> None:
+    """10.4: what was inferred from a fact may tell it, so whoever has the fact forgotten hears of it."""
+    service = MemoryService(InMemoryProvider())
+    late, early = [(await service.remember(ANN, key, "text")).record.id for key in ("late", "early")]
+    insight = (await service.kinds.insights.record(ANN, "owl", "Works at night", cites=[late])).record
+    assert insight.status == "quarantined"
+    assert (await service.forget(ANN, id=early)).cited_by == ()
+    gone = await service.forget(ANN, id=late)
+    assert gone.cited_by == (insight.id,)
+    assert f"inferred from it is still held; forget that, too, if it tells it: {insight.id}." in gone.told()
+    assert (await service.forget(ANN, id=insight.id)).cited_by == ()
+
+
+async def test_another_persons_insight_is_not_told() -> None:
+    service = MemoryService(InMemoryProvider())
+    office = (await service.state(ANN, "office", "Rome", scope="tenant:acme", elevated=True)).record.id
+    bobs = (await service.kinds.insights.record(BOB, "owl", "Bob lives in Rome", cites=[office])).record.id
+    assert (await service.forget(ANN, id=office, elevated=True)).cited_by == ()
+    assert (await service.find(("actor:bob",), id=bobs)) != ()
+
+
 @pytest.mark.parametrize("key", ["of\x00fice", "off\x1bice", "off\ud800ice"])
 async def test_a_key_that_cannot_be_stored_names_no_other_record(key: str) -> None:
     service = MemoryService(InMemoryProvider())

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Any
 
 import mcp_types as types
 
-from mcp_memory_server.errors import echo
 from mcp_memory_server.server.schemas import FORGOTTEN, arguments
 from mcp_memory_server.service import MemoryService
 
@@ -43,13 +42,9 @@ def _definition(writable: bool) -> types.Tool:
 
 async def _forget(call: Call) -> types.CallToolResult:
     gone = await call.service.forget(call.context, **call.given)
-    structured = {"forgotten": True, **{name: value for name, value in asdict(gone).items() if name != "scope"}}
-    said = f"Forgot {echo(gone.key)} at {gone.scope}."
-    if gone.erasure == "pending":
-        said += " Another process still holds bytes of it; they are erased as soon as it lets go."
+    structured: dict[str, Any] = {"forgotten": True, "id": gone.id, "key": gone.key, "erasure": gone.erasure}
     if gone.still_at:
         structured["still_at"] = list(gone.still_at)
-        said += f" The key is still held at {', '.join(gone.still_at)}."
-    else:
-        del structured["still_at"]
-    return types.CallToolResult(content=text(said), structured_content=structured)
+    if gone.cited_by:
+        structured["cited_by"] = list(gone.cited_by)
+    return types.CallToolResult(content=text(gone.told()), structured_content=structured)
