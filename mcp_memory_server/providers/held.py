@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
+from mcp_memory_server import ranking
 from mcp_memory_server.records import comes_along
 
 from .base import Filter, Hit, SearchRequest
@@ -68,9 +69,7 @@ class Held:
     @classmethod
     def whole(cls, generation: int, rows: Iterable[Row], conditions: Mapping[int, Conditions]) -> Held:
         """All rows of a scope, and `conditions` of those that have any."""
-        from mcp_memory_server.ranking import SignatureBlock  # noqa: PLC0415  # numpy, after the handshake
-
-        return cls(generation, ShownBlock(SignatureBlock.from_rows(rows), conditions), {})
+        return cls(generation, ShownBlock(ranking.SignatureBlock.from_rows(rows), conditions), {})
 
     def brought_to(
         self, generation: int, changed: Sequence[Row], gone: Iterable[int], conditions: Mapping[int, Conditions]
@@ -214,10 +213,8 @@ class Candidates:
 
         `token_source` gives the token vectors of records by (place of the block, number), where vectors are asked for.
         """
-        from mcp_memory_server.ranking import rank  # noqa: PLC0415  # numpy
-
         question = ranking_question(request, language, token_source)
-        return rank(self.blocks, question, request.limit + len({record.key for record in self.pinned}))
+        return ranking.rank(self.blocks, question, request.limit + len({record.key for record in self.pinned}))
 
     def missing(self, held: Sequence[Held], found: Iterable[Ranked]) -> list[tuple[int, int]]:
         """Whose records the answer needs and nobody has decoded yet, by place of the scope and number."""

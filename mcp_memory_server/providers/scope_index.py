@@ -11,6 +11,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
+from mcp_memory_server import ranking
 from mcp_memory_server.records import MemoryRecord
 
 from .base import Filter, HeldVectors, Hit, RecordVectors, SearchRequest, VersionRef
@@ -95,8 +96,6 @@ class ScopeIndex:
 
     def search(self, request: SearchRequest, limit: int, among: Iterable[MemoryRecord]) -> list[Hit]:
         """The versions of the `limit` best keys `among` those at the scopes, best first; nothing else is ranked."""
-        from mcp_memory_server.ranking import rank  # noqa: PLC0415  # numpy
-
         self._use_embedder(request.embedded and request.embedded.embedder)
         by_scope: dict[str, list[MemoryRecord]] = {}
         for record in among:
@@ -104,7 +103,7 @@ class ScopeIndex:
         scopes = [scope for scope in dict.fromkeys(request.scopes) if scope in by_scope]
         ranked = [self._ranked(scope, by_scope[scope], request.filter) for scope in scopes]
         question = ranking_question(request, self._language, partial(self._tokens, ranked))
-        found = rank([held.block for held in ranked], question, limit)
+        found = ranking.rank([held.block for held in ranked], question, limit)
         return [Hit(ranked[hit.block_index].record(hit.number), hit.score, hit.signals) for hit in found]
 
     def _ranked(self, scope: str, among: Sequence[MemoryRecord], asked: Filter) -> _Ranked:
@@ -149,9 +148,7 @@ class ScopeIndex:
         return row._replace(vector=vectors.pooled)
 
     def _block(self, scope: str) -> SignatureBlock:
-        from mcp_memory_server.ranking import SignatureBlock  # noqa: PLC0415  # numpy
-
-        return self._blocks.get(scope) or SignatureBlock()
+        return self._blocks.get(scope) or ranking.SignatureBlock()
 
     def _take_in(self, scope: str) -> None:
         changed = self._changed.pop(scope, None)

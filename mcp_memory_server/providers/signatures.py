@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from mcp_memory_server import ranking
 from mcp_memory_server.derived import Derived
 from mcp_memory_server.errors import ConfigurationError, echo
 from mcp_memory_server.records import MemoryRecord
@@ -34,25 +35,21 @@ def check_language(language: str | None) -> None:
     """
     if language is None:
         return
-    from mcp_memory_server.ranking import known_languages  # noqa: PLC0415  # the stemmers, where one is named
-
-    known = known_languages()
+    known = ranking.known_languages()
     if language not in known:
         raise ConfigurationError(f"There is no language {echo(language)}. Known: {', '.join(known)}.")
 
 
 def signature_of(fact: MemoryRecord | WriteRequest, language: str | None = None) -> bytes:
     """The signature of a record, or of the record that a write will make; None detects the language of its text."""
-    from mcp_memory_server.ranking import encode_signature  # noqa: PLC0415  # numpy: only once something is ranked
-
-    return encode_signature(key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject, language=language)
+    return ranking.encode_signature(
+        key=fact.key, text=fact.text, tags=fact.tags, subject=fact.subject, language=language
+    )
 
 
 def is_outdated(lexical: bytes) -> bool:
     """Whether it is UNSIGNED, or a signature of an earlier release's form: one of this release's should be there."""
-    from mcp_memory_server.ranking import SIGNATURE_VERSION  # noqa: PLC0415  # numpy: only once something is ranked
-
-    return lexical[0] < SIGNATURE_VERSION
+    return lexical[0] < ranking.SIGNATURE_VERSION
 
 
 def epoch_ms(instant: str) -> int:
@@ -65,9 +62,7 @@ def ranking_question(request: SearchRequest, language: str | None, token_source:
 
     `token_source` gives the token vectors of records by (place of the block, number), where vectors are asked for.
     """
-    from mcp_memory_server.ranking import Question  # noqa: PLC0415  # numpy
-
-    return Question(
+    return ranking.Question(
         request.query,
         datetime.fromisoformat(request.at),
         request.embedded and replace(request.embedded.vectors, token_source=token_source),
@@ -79,9 +74,7 @@ def ranking_question(request: SearchRequest, language: str | None, token_source:
 
 def ranking_row(number: int, record: MemoryRecord, language: str | None = None) -> Row:
     """The row of a record under the store's own number for it, which rises in the order of first writing."""
-    from mcp_memory_server.ranking import Row  # noqa: PLC0415  # numpy
-
-    return Row(
+    return ranking.Row(
         number=number,
         key=record.key,
         origin_thread=record.origin.thread_id,
