@@ -12,6 +12,8 @@ from typing import Any
 
 import anyio
 import pytest
+from anyio import from_thread
+from anyio.lowlevel import current_token
 
 from mcp_memory_server.providers.base import RestoreRequest, SearchRequest, WriteRequest
 from mcp_memory_server.providers.contract.samples import erasing, minute, question, raw_record, remember, writing
@@ -301,8 +303,71 @@ async def test_closing_does_not_wait_for_a_store_that_stays_locked(
                 await remember(provider, "drink", "Anna drinks tea")
                 db.execute("BEGIN IMMEDIATE")
         db.execute("ROLLBACK")
-    assert "signatures are left to the next search (store_busy)" in caplog.text
+    assert "signatures wait (store_busy)" in caplog.text
     assert unsigned(path) == ["drink"]
+
+
+async def test_whoever_writes_is_not_kept_waiting_by_signatures_that_wait_for_a_lock(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They give up soon, however long a call is to wait; the call behind them waits as long as it is to."""
+    path = tmp_path / "memory.db"
+    async with opened(path, busy_timeout_s=3600) as provider:
+        await remember(provider, "drink", "Anna drinks tea")
+        with closing(sqlite3.connect(path, isolation_level=None)) as db, anyio.fail_after(60):
+            db.execute("BEGIN IMMEDIATE")
+            while "signatures wait (store_busy)" not in caplog.text:  # noqa: ASYNC110  # a log sets no event
+                await anyio.sleep(0.02)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(remember, provider, "food", "Anna eats bread")
+                await anyio.sleep(0.5)
+                db.execute("ROLLBACK")
+        assert await found(provider, "bread") == ["food"]
+
+
+async def test_what_is_written_while_others_are_signed_waits_for_the_next_pause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a long burst each would else be signed by itself, in a transaction of its own."""
+    path = tmp_path / "memory.db"
+
+    def read_and_write(*asked: Any) -> tuple[signing.Stale, ...]:
+        monkeypatch.setattr(backlog, "_QUIET_S", 3600)
+        monkeypatch.setattr(backlog, "_LONGEST_S", 3600)
+        from_thread.run(remember, provider, "food", "Anna eats bread", token=loop)
+        return stale_among(*asked)
+
+    stale_among, loop = signing.stale_among, current_token()
+    async with opened(path) as provider:
+        with monkeypatch.context() as patched:
+            patched.setattr(signing, "stale_among", read_and_write)
+            await remember(provider, "drink", "Anna drinks tea")
+            with anyio.fail_after(60):
+                while unsigned(path) != ["food"]:  # noqa: ASYNC110  # it happens in the file
+                    await anyio.sleep(0.02)
+        for _ in range(20):
+            await provider.scopes()
+            await provider.record_maintenance(minute(1))
+        assert unsigned(path) == ["food"]
+    assert unsigned(path) == []
+
+
+async def test_a_record_that_nobody_can_read_ends_neither_signing_nor_the_store(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "memory.db"
+    async with opened(path) as provider:
+        await remember(provider, "secret", "Anna hides Xylocarp")
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute('UPDATE memory SET details = \'{"kind": "Xylocarp"}\'')
+        with anyio.fail_after(60):
+            while "signatures cannot be made (ValidationError)" not in caplog.text:  # noqa: ASYNC110  # no event
+                await anyio.sleep(0.02)
+        await remember(provider, "drink", "Anna drinks tea")
+        with anyio.fail_after(60):
+            while unsigned(path) != ["secret"]:  # noqa: ASYNC110  # it happens in the file
+                await anyio.sleep(0.02)
+    assert "Xylocarp" not in caplog.text
 
 
 @pytest.mark.usefixtures("never_signing")

@@ -34,7 +34,6 @@ _LONGEST_S: Final = 1.0
 """A burst of writes is let end, but not waited for longer than this."""
 _AGAIN_AFTER_S: Final = 5.0
 _CLOSING_S: Final = 1.0
-_CLOSING_BUSY_MS: Final = 250
 
 
 class Backlog:
@@ -63,10 +62,7 @@ class Backlog:
             await self._wanted.wait()
             await self._pause_in_writing()
             self._wanted = anyio.Event()
-            try:
-                await self._sign_noted()
-            except StoreError as error:
-                logger.warning("signatures wait (%s)", error.code)
+            if not await self._sign_noted():
                 await anyio.sleep(_AGAIN_AFTER_S)
                 self._wanted.set()
 
@@ -77,14 +73,9 @@ class Backlog:
 
     async def finish(self) -> None:
         """Sign what is left, for a moment; the next search makes do without the rest, and notes it."""
-        if not self._ids:
-            return
-        with anyio.move_on_after(_CLOSING_S, shield=True):
-            try:
-                await self._database.maintain(_wait_briefly)
+        if self._ids:
+            with anyio.move_on_after(_CLOSING_S, shield=True):
                 await self._sign_noted()
-            except StoreError as error:
-                logger.warning("signatures are left to the next search (%s)", error.code)
 
     async def sign_all(self) -> None:
         """Look at every record: make what is missing, and replace what an earlier release or another language made."""
@@ -92,31 +83,39 @@ class Backlog:
         while batch.goes_on:
             after = batch.last_number
             epoch, batch = await self._read(lambda db, after=after: signing.stale(db, after, self._language))
-            await self._store(batch.stale, epoch)
+            if batch.stale:
+                await self._database.write(self._signing(batch.stale, epoch))
 
-    async def _sign_noted(self) -> None:
-        while self._ids:
+    async def _sign_noted(self) -> bool:
+        """Sign what is noted by now; False when the store cannot take it, and the rest is left noted.
+
+        What is noted meanwhile waits for the next pause: in a long burst each would else have a transaction of its own.
+        """
+        for _ in range(0, len(self._ids), _BATCH):
             ids = [self._ids.popleft() for _ in range(min(_BATCH, len(self._ids)))]
             try:
                 epoch, stale = await self._read(lambda db, ids=ids: signing.stale_among(db, ids, self._language))
-                await self._store(stale, epoch)
-            except BaseException:  # cancelled, too: they are to be signed as before
+                if stale:
+                    await self._database.write_unwaited(self._signing(stale, epoch))
+            except StoreError as error:
+                self._ids.extend(ids)
+                logger.warning("signatures wait (%s)", error.code)
+                return False
+            except Exception as error:  # a record that nobody can read must not end all that is done with the store
+                # Its search fails and tells of it. Here only the kind of error is told: a message may quote the record.
+                logger.error("signatures cannot be made (%s)", type(error).__name__)
+            except BaseException:  # cancelled: they are to be signed as before
                 self._ids.extend(ids)
                 raise
+        return True
 
     async def _read(self, work: Work[T]) -> tuple[int, T]:
         """What `work` gives, and the epoch of the file that it read."""
         return await self._database.read(lambda db: (self._database.epoch, work(db)))
 
-    async def _store(self, stale: Sequence[signing.Stale], epoch: int) -> None:
-        if stale:
-            await self._database.write(lambda db: self._sign(db, stale, epoch))
+    def _signing(self, stale: Sequence[signing.Stale], epoch: int) -> Work[None]:
+        def sign(db: sqlite3.Connection) -> None:
+            if self._database.epoch == epoch:  # else another file stands there, whose records may have the same names
+                signing.sign(db, stale)
 
-    def _sign(self, db: sqlite3.Connection, stale: Sequence[signing.Stale], epoch: int) -> None:
-        if self._database.epoch == epoch:  # else another file stands there, whose records may have the same names
-            signing.sign(db, stale)
-
-
-def _wait_briefly(db: sqlite3.Connection) -> None:
-    """For another process's lock: whoever closes a store has no time."""
-    db.execute(f"PRAGMA busy_timeout = {_CLOSING_BUSY_MS}")
+        return sign

@@ -29,6 +29,7 @@ T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
 DEFAULT_BUSY_TIMEOUT_S: Final = 5.0
+_HASTY_BUSY_MS: Final = 250
 # Checking every page of a store up to this size costs less than a blink at opening; a larger one is checked by
 # what it answers, and by `doctor`.
 CHECKED_AT_OPEN_BYTES: Final = 8 * 1024 * 1024
@@ -138,6 +139,13 @@ class Database:
         """
         return await self._run(_transaction("BEGIN IMMEDIATE", work), writing=True)
 
+    async def write_unwaited(self, work: Work[T]) -> T:
+        """The same for what nobody waits for: it soon gives way to another process's lock.
+
+        Whoever calls or closes meanwhile is next, and would else wait for that lock twice.
+        """
+        return await self._run(self._hasty(_transaction("BEGIN IMMEDIATE", work)), writing=True)
+
     async def maintain(self, work: Work[T]) -> T:
         """Run `work` on the writing connection outside any transaction, as VACUUM and checkpoints need it."""
         return await self._run(work, writing=True)
@@ -166,6 +174,18 @@ class Database:
                     logger.error("the store %s is damaged; saving what can be read", self.path)
                     await self._reopen(since=epoch, damaged=True)
                     self._mended_epoch = self.epoch
+
+    def _hasty(self, work: Work[T]) -> Work[T]:
+        """`work`, that waits for a lock no longer than a moment."""
+
+        def run(db: sqlite3.Connection) -> T:
+            db.execute(f"PRAGMA busy_timeout = {_HASTY_BUSY_MS}")
+            try:
+                return work(db)
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {round(self.busy_timeout_s * 1000)}")
+
+        return run
 
     def _on_the_same_file(self, work: Work[T], *, writing: bool) -> Work[T]:
         """`work`, unless the path names another file by now: a write into the old one would be lost with it."""
