@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from mcp_memory_server.derived import Derived
 from mcp_memory_server.digest import DigestEntry
 from mcp_memory_server.providers.signatures import words_in_common
 from mcp_memory_server.records import MemoryRecord
@@ -27,29 +26,13 @@ def reasons(
         `expanded` where it came along one hop.
     """
     found: dict[str, dict[str, Any]] = {}
-    for (id, key, pinned, beaten), words in zip(_told.of_each(entries), _shared(entries, query), strict=True):
-        reason = found[id] = _reason(ranks[key], words, pinned)
-        if beaten:
-            reason["overrides"] = list(beaten)
-        if id in expanded:
+    for entry, words in zip(entries, _shared(entries, query), strict=True):
+        reason = found[entry.id] = _reason(ranks[entry.key], words, entry.pinned)
+        if entry.overrides:
+            reason["overrides"] = [override.scope for override in entry.overrides]
+        if entry.id in expanded:
             reason["expanded"] = True
     return found
-
-
-class _Told(NamedTuple):
-    """What is told of an entry whatever was asked, and what it is looked up by; `beaten` are scopes."""
-
-    id: str
-    key: str
-    pinned: bool
-    beaten: tuple[str, ...]
-
-
-def _made_told(entry: DigestEntry) -> _Told:
-    return _Told(entry.id, entry.key, entry.pinned, tuple(override.scope for override in entry.overrides))
-
-
-_told: Final = Derived[DigestEntry, _Told](_made_told)
 
 
 def reasons_of_hits(records: Sequence[MemoryRecord], query: str) -> list[dict[str, Any]]:
