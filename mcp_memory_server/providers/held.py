@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from mcp_memory_server import ranking
 from mcp_memory_server.records import comes_along
@@ -70,6 +70,10 @@ class Held:
     def whole(cls, generation: int, rows: Iterable[Row], conditions: Mapping[int, Conditions]) -> Held:
         """All rows of a scope, and `conditions` of those that have any."""
         return cls(generation, ShownBlock(ranking.SignatureBlock.from_rows(rows), conditions), {})
+
+    def is_of(self, scope: Scope[Any]) -> bool:
+        """Whether it is of that very state of the scope."""
+        return self.generation == scope.generation
 
     def brought_to(
         self, generation: int, changed: Sequence[Row], gone: Iterable[int], conditions: Mapping[int, Conditions]

@@ -2,6 +2,7 @@
 
 import gc
 import sqlite3
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from mcp_memory_server.derived import Derived
 from mcp_memory_server.providers.base import ForgetRequest, ListRequest, PinRequest, SearchRequest, WriteRequest
 from mcp_memory_server.providers.contract.store import EveryGroup, opened
+from mcp_memory_server.providers.sqlite import SqliteProvider
 from mcp_memory_server.records import MemoryOrigin, MemoryRecord
 
 from .matrix import STORES
@@ -135,7 +137,7 @@ async def test_a_list_longer_than_any_digest_is_not_kept(tmp_path: Path) -> None
         await provider.write_many([WriteRequest("a", f"key {number}", "tea", origin, AT) for number in range(2_500)])
         listing = await provider.list(ListRequest(("a",), limit=2_500))
         alive = [ref(record) for record in listing.records]
-        listing = await provider.list(ListRequest(("a",), limit=1))  # a thread holds its last answer until the next
+        listing = await provider.list(ListRequest(("a",), limit=1))
         gc.collect()
         assert (len(alive), sum(seen() is not None for seen in alive), len(listing.records)) == (2_500, 0, 1)
 
@@ -217,3 +219,33 @@ async def test_a_search_waits_for_nobody_who_holds_the_write_lock(tmp_path: Path
             with anyio.fail_after(4):  # less than the busy timeout
                 assert "drink" in await found(provider)
             holder.execute("ROLLBACK")
+
+
+async def test_after_a_few_writes_a_search_waits_for_no_reader_either(tmp_path: Path) -> None:
+    """A few rows are read where they are ranked; many are left to the reading thread."""
+    store = STORES["sqlite"](tmp_path)
+    async with opened(store) as provider, opened(store) as other, anyio.create_task_group() as tasks:
+        assert isinstance(provider, SqliteProvider)
+        database = provider._database  # pyright: ignore[reportPrivateUsage]
+        await write(provider, "drink", "Anna drinks tea")
+        await found(provider)
+        reading, let_go = threading.Event(), threading.Event()
+
+        def read(_: sqlite3.Connection) -> None:
+            reading.set()
+            let_go.wait(60)
+
+        tasks.start_soon(database.read, read)
+        await anyio.to_thread.run_sync(reading.wait, 30)
+        try:
+            for number in range(8):
+                await write(other, f"guest {number}", "Anna drinks tea")
+            with anyio.fail_after(10):
+                assert len(await found(provider)) == 9
+            for number in range(9):
+                await write(other, f"guest {number}", "Anna drinks coffee")
+            with anyio.move_on_after(0.5) as waited:
+                await found(provider)
+            assert waited.cancelled_caught
+        finally:
+            let_go.set()

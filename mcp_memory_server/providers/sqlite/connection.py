@@ -50,7 +50,10 @@ class _Connection(aiosqlite.Connection):
     async def run(self, work: Work[T]) -> T:
         # aiosqlite queues single statements only; the queue behind them takes any function. `work` goes in as
         # it is, never as a partial with arguments: aiosqlite logs what it runs, and that must hold no text.
-        return await self._execute(lambda: work(self._conn))  # pyright: ignore[reportUnknownMemberType]
+        # The answer goes another way than by aiosqlite's: its thread holds the last one until the next.
+        answer: list[T] = []
+        await self._execute(lambda: answer.append(work(self._conn)))  # pyright: ignore[reportUnknownMemberType]
+        return answer.pop()
 
 
 def _primary_code(error: sqlite3.Error) -> int:

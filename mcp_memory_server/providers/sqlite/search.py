@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +40,8 @@ SELECT number, key, thread, time_ms, lexical, CASE WHEN embedder = :embedder THE
 FROM signature WHERE scope_id = :scope
 """
 _CHANGED: Final = " AND generation > :since"
+_MOST_CHANGED: Final = 8
+_FEW_CHANGED: Final = f"SELECT 1 FROM signature WHERE scope_id = ? AND generation > ? LIMIT {_MOST_CHANGED + 1}"
 _REMOVED = "SELECT number FROM removal WHERE scope_id = ? AND generation > ?"
 _BY_NUMBER = f"""
 SELECT {COLUMNS}, memory.number FROM memory
@@ -62,23 +65,47 @@ def search(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) ->
 
 
 def search_at_once(db: sqlite3.Connection, cache: ScopeCache, request: SearchRequest) -> tuple[Hit, ...] | None:
-    """The answer, when everything is held in memory that it takes and it is soon made; else None.
+    """The answer, when it is soon made of what is held in memory and of a few rows that changed since; else None.
 
-    Of the database it reads which generation each scope is at, and nothing else.
+    Where nothing changed, all that it reads of the database is which generation each scope is at.
     """
-    if request.embedded is not None or len(request.query) > LONGEST_AT_ONCE or not cache.lock.acquire(blocking=False):
+    asked = request.filter
+    if request.embedded is not None or len(request.query) > LONGEST_AT_ONCE or asked.is_historic or asked.is_narrow:
+        return None
+    if not cache.lock.acquire(blocking=False):
         return None
     try:
         cache.renew()
         scopes = _scopes_unless_seen(db, cache, request)
-        held = cache.scopes.up_to_date(scopes)
-        if held is None or sum(len(kept.shown.block) for kept in held) > MOST_AT_ONCE:
+        held = [cache.scopes.get(scope, None) for scope in scopes]
+        if sum(MOST_AT_ONCE + 1 if kept is None else len(kept.shown.block) for kept in held) > MOST_AT_ONCE:
             return None
-        return _answer(_HELD_ONLY, cache, request, scopes)
+        changed = [(scope, kept) for scope, kept in zip(scopes, held, strict=True) if kept and not kept.is_of(scope)]
+        if not changed:
+            return _answer(_HELD_ONLY, cache, request, scopes)
+        if not all(_changed_little(db, scope, kept.generation) for scope, kept in changed):
+            return None
+        with _one_state(db):
+            return _answer(db, cache, request, stored_scopes(db, request.scopes))
     except _NotHeld:
         return None
     finally:
         cache.lock.release()
+
+
+def _changed_little(db: sqlite3.Connection, scope: Scope[int], since: int) -> bool:
+    """Whether so few rows of the scope changed after that generation that a thread would take longer to wake."""
+    return since <= scope.generation and len(db.execute(_FEW_CHANGED, (scope.id, since)).fetchall()) <= _MOST_CHANGED
+
+
+@contextmanager
+def _one_state(db: sqlite3.Connection) -> Generator[None]:
+    """All that is read inside is of one state of the store."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.execute("COMMIT")
 
 
 class _NotHeld(Exception):
