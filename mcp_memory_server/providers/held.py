@@ -269,7 +269,7 @@ def chosen_of(
     blocks: list[SignatureBlock] = []
     for kept, part, added in zip(held, narrowing.parts, versions, strict=True):
         whole = kept.shown.block
-        block = whole.with_changes((), part.hidden) if part.allowed is None else whole.restricted_to(part.allowed)
+        block = whole.without(part.hidden) if part.allowed is None else whole.restricted_to(part.allowed)
         blocks.append(block.with_changes([ranking_row(number, record, language) for number, record in added.items()]))
     others = [record for added in versions for record in added.values()]
     pinned = pinned_among([*narrowing.pinned, *others], [scope.token for scope in scopes])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 
 class Hits(NamedTuple):
@@ -30,12 +30,28 @@ class Hits(NamedTuple):
         return int(self.until[hashes - 1]) if hashes else 0
 
 
+_ZERO: Final = np.zeros(1, dtype=np.int64)
+# So many numbers are compared with all rows sooner than each row is looked up.
+_FEW: Final = 4
 _COUNTED: Final = np.arange(8_192)
 
 
 def _counting(count: int) -> NDArray[np.int64]:
     """0, 1, 2 and so on."""
     return _COUNTED[:count] if count <= len(_COUNTED) else np.arange(count)
+
+
+def row_type(count: int) -> type[np.integer[Any]]:
+    """What a row is named by: two bytes in all but the largest sets, for there are a hundred postings a row."""
+    return np.uint16 if count <= 0xFFFF else np.int32
+
+
+def spread(first: NDArray[Any], second: NDArray[Any], is_first: NDArray[np.bool_], dtype: DTypeLike) -> NDArray[Any]:
+    """Two arrays as one: where the mask is true stand the values of the first, in order, elsewhere the others."""
+    values = np.empty(len(is_first), dtype=dtype)
+    values[is_first] = first
+    values[~is_first] = second
+    return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,16 +80,38 @@ class Postings:
         starts = np.concatenate([self.starts[:-1], others.starts + len(self.rows)])
         return Postings(hashes, starts, np.concatenate([self.rows, others.rows]))
 
-    def parted_at(self, first: int) -> tuple["Postings", "Postings"]:
-        """What `followed_by` made one of."""
-        ours = int(self.hashes.searchsorted(np.uint64(first)))
-        end = int(self.starts[ours])
-        return (
-            Postings(self.hashes[:ours].astype(np.uint32), self.starts[: ours + 1], self.rows[:end]),
-            Postings(
-                (self.hashes[ours:] - np.uint64(first)).astype(np.uint16), self.starts[ours:] - end, self.rows[end:]
-            ),
-        )
+    def of_living(self, alive: NDArray[np.bool_]) -> "Part":
+        """The postings of the living rows alone, which are numbered anew."""
+        rows, kept = _renumbered(self.rows, alive)
+        # A run starts earlier by as many postings as are gone before it.
+        starts = self.starts - (~kept).nonzero()[0].searchsorted(self.starts)
+        held = starts[1:] > starts[:-1]
+        return Part(Postings(self.hashes[held], np.append(starts[:-1][held], len(rows)), rows), kept, held)
+
+    def joined(self, others: "Postings", own_rows: int, all_rows: int) -> "Joined":
+        """These postings, of so many rows, with others, whose rows come after ours; how many rows that makes.
+
+        Nothing is sorted anew: in the run of each hash the others' rows stand behind ours.
+        """
+        places: NDArray[np.int64] = self.hashes.searchsorted(others.hashes)
+        new = places == self.hashes.searchsorted(others.hashes, "right")
+        places += new.cumsum() - new
+        known = np.ones(len(self.hashes) + np.count_nonzero(new), dtype=np.bool_)
+        known[places[new]] = False
+        hashes = np.empty(len(known), dtype=self.hashes.dtype)
+        hashes[known] = self.hashes
+        hashes[places] = others.hashes
+        holding = np.zeros(len(known), dtype=np.int64)
+        holding[known] = np.diff(self.starts)
+        others_holding = np.diff(others.starts)
+        holding[places] += others_holding
+        starts = np.concatenate([_ZERO, holding.cumsum()])
+        # A run of the others ends where the joined one does.
+        shifts = starts.take(places + 1) - others.starts[1:]
+        is_ours = np.ones(len(self.rows) + len(others.rows), dtype=np.bool_)
+        is_ours[shifts.repeat(others_holding) + _counting(len(others.rows))] = False
+        rows = spread(self.rows, others.rows.astype(np.int64) + own_rows, is_ours, row_type(all_rows))
+        return Joined(Postings(hashes, starts, rows), is_ours, known.nonzero()[0], places)
 
     @property
     def nbytes(self) -> int:
@@ -100,3 +138,40 @@ class Postings:
         """For each wanted hash where its rows start and end."""
         hashes, starts = self.hashes, self.starts
         return starts.take(hashes.searchsorted(wanted, "left")), starts.take(hashes.searchsorted(wanted, "right"))
+
+
+def _renumbered(rows: NDArray[Any], alive: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Those of the rows that are alive, numbered without the dead ones, and for each row whether it is."""
+    dead = (~alive).nonzero()[0].tolist()
+    if len(dead) > _FEW:
+        kept = alive.take(rows)
+        return (alive.cumsum() - 1).astype(rows.dtype).take(rows[kept]), kept
+    kept = np.ones(len(rows), dtype=np.bool_)
+    for row in dead:
+        kept &= rows != row
+    living = rows[kept]
+    for row in reversed(dead):
+        living -= living > row
+    return living, kept
+
+
+class Part(NamedTuple):
+    """Some of the postings of a set."""
+
+    postings: Postings
+    kept: NDArray[np.bool_]
+    """For each posting of the set whether it is one of these."""
+    held: NDArray[np.bool_]
+    """For each hash of the set whether it is among these."""
+
+
+class Joined(NamedTuple):
+    """Two sets of postings as one."""
+
+    postings: Postings
+    is_ours: NDArray[np.bool_]
+    """For each posting whether it comes from the first set; those of either are in the order they were in."""
+    places: NDArray[np.int64]
+    """For each hash of the first set its place now."""
+    others_places: NDArray[np.int64]
+    """For each hash of the second set its place now."""

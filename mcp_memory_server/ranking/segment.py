@@ -7,11 +7,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .postings import Hits, Postings
+from .postings import Hits, Postings, row_type, spread
 from .signature import signature_parts
 from .vectors import lengths_of
 
 _NO_THREAD: Final = 0
+_BY_ROW: Final = ("numbers", "keys", "threads", "times_ms", "word_counts", "vector_lengths")
 
 FIRST_TRIGRAM: Final = 1 << 32
 """The hash of a trigram comes on top of this: terms and trigrams are looked up together, in one list."""
@@ -112,16 +113,43 @@ def build_segment(rows: Sequence[Row]) -> Segment:
     )
 
 
-def merge_segments(parts: Sequence[tuple[Segment, NDArray[np.bool_]]]) -> Segment:
-    """One segment with the rows of several, in order, without those whose mask is false."""
-    columns = {
-        name: np.concatenate([getattr(segment, name)[alive] for segment, alive in parts])
-        for name in ("numbers", "keys", "threads", "times_ms", "word_counts")
-    }
-    columns["vectors"] = _stacked([segment.vectors[alive] for segment, alive in parts])
-    lists = [_living_lists(segment, alive) for segment, alive in parts]
-    terms, trigrams, subjects = (_Lists.joined(found) for found in zip(*(held for held, _ in lists), strict=True))
-    return _assemble(columns, terms, np.concatenate([often for _, often in lists]), trigrams, subjects)
+def living_rows(segment: Segment, alive: NDArray[np.bool_]) -> Segment:
+    """The segment without the rows whose mask is false; some are true."""
+    if alive.all():
+        return segment
+    postings, kept, held = segment.postings.of_living(alive)
+    places = (held[: segment.term_count].cumsum() - 1).astype(np.int32)
+    counts = np.diff(segment.term_starts)
+    return Segment(
+        **{name: getattr(segment, name)[alive] for name in _BY_ROW},
+        postings=postings,
+        term_count=int(np.count_nonzero(held[: segment.term_count])),
+        frequencies=segment.frequencies[kept[: len(segment.frequencies)]],
+        subjects=segment.subjects.of_living(alive).postings,
+        terms_of_rows=places.take(segment.terms_of_rows[alive.repeat(counts)]),
+        term_starts=_starts_of(counts[alive]),
+        all_have_terms=bool(counts[alive].all()),
+        vectors=segment.vectors[alive],
+    )
+
+
+def join_segments(first: Segment, second: Segment) -> Segment:
+    """One segment with the rows of the first and then those of the second, which share no number."""
+    rows = len(first), len(first) + len(second)
+    postings, is_ours, places, others = first.postings.joined(second.postings, *rows)
+    terms = [now.astype(np.int32).take(part.terms_of_rows) for now, part in ((places, first), (others, second))]
+    term_postings = len(first.frequencies) + len(second.frequencies)
+    return Segment(
+        **{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in _BY_ROW},
+        postings=postings,
+        term_count=int(postings.starts.searchsorted(term_postings)),
+        frequencies=spread(first.frequencies, second.frequencies, is_ours[:term_postings], np.uint8),
+        subjects=first.subjects.joined(second.subjects, *rows).postings,
+        terms_of_rows=np.concatenate(terms),
+        term_starts=np.concatenate([first.term_starts, second.term_starts[1:] + first.term_starts[-1]]),
+        all_have_terms=first.all_have_terms and second.all_have_terms,
+        vectors=_stacked(first.vectors, second.vectors),
+    )
 
 
 class _Lists(NamedTuple):
@@ -136,36 +164,12 @@ class _Lists(NamedTuple):
         sizes = np.array([len(column) for column in columns], dtype=np.int64)
         return cls(hashes, sizes // hashes.itemsize)
 
-    @classmethod
-    def joined(cls, parts: Sequence["_Lists"]) -> "_Lists":
-        return cls(np.concatenate([part.hashes for part in parts]), np.concatenate([part.counts for part in parts]))
-
-
-def _living_lists(
-    segment: Segment, alive: NDArray[np.bool_]
-) -> tuple[tuple[_Lists, _Lists, _Lists], NDArray[np.uint8]]:
-    """The terms, trigrams and subjects of the living rows, as they were given, and the frequencies of the terms."""
-    terms, trigrams = segment.postings.parted_at(FIRST_TRIGRAM)
-    held, kept = _lists_of(terms, alive)
-    return (held, _lists_of(trigrams, alive)[0], _lists_of(segment.subjects, alive)[0]), segment.frequencies[kept]
-
-
-def _lists_of(postings: Postings, alive: NDArray[np.bool_]) -> tuple[_Lists, NDArray[np.int64]]:
-    """Postings turned back into lists of the living rows, and which of the postings those are, in their order."""
-    order = postings.rows.argsort(kind="stable")
-    rows = postings.rows[order]
-    kept = order[alive[rows]]
-    counts = np.bincount(rows, minlength=len(alive))[alive]
-    hashes = postings.hashes.repeat(np.diff(postings.starts))
-    return _Lists(hashes[kept], counts), kept
-
 
 def _assemble(
     columns: dict[str, NDArray[Any]], terms: _Lists, frequencies: NDArray[np.uint8], trigrams: _Lists, subjects: _Lists
 ) -> Segment:
     count = len(columns["numbers"])
-    # Two bytes name a row of all but the largest sets, and there are a hundred postings a row.
-    rows = np.arange(count, dtype=np.uint16 if count <= 0xFFFF else np.int32)
+    rows = np.arange(count, dtype=row_type(count))
     term_postings, order = Postings.of(terms.hashes, rows.repeat(terms.counts))
     places = np.arange(len(term_postings.hashes), dtype=np.int32).repeat(np.diff(term_postings.starts))
     trigram_postings, _ = Postings.of(trigrams.hashes, rows.repeat(trigrams.counts))
@@ -176,7 +180,7 @@ def _assemble(
         frequencies=frequencies[order],
         subjects=Postings.of(subjects.hashes, rows.repeat(subjects.counts))[0],
         terms_of_rows=places[term_postings.rows.argsort(kind="stable")],
-        term_starts=np.concatenate([np.zeros(1, dtype=np.int64), terms.counts.cumsum()]),
+        term_starts=_starts_of(terms.counts),
         all_have_terms=bool(terms.counts.all()),
         vector_lengths=lengths_of(columns["vectors"]),
     )
@@ -189,7 +193,11 @@ def _vector_matrix(vectors: Sequence[bytes | None]) -> NDArray[np.int8]:
     return np.frombuffer(joined, dtype=np.int8).reshape(len(vectors), dimension)
 
 
-def _stacked(matrices: Sequence[NDArray[np.int8]]) -> NDArray[np.int8]:
+def _starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, dtype=np.int64), counts.cumsum()])
+
+
+def _stacked(*matrices: NDArray[np.int8]) -> NDArray[np.int8]:
     """Matrices of one embedder under each other; those that have no vectors yet count as zeros."""
     dimension = max(matrix.shape[1] for matrix in matrices)
     return np.concatenate(
