@@ -259,6 +259,15 @@ async def test_nothing_is_signed_with_what_was_read_of_a_store_that_was_exchange
     assert rows(path) == [("drink", signature_of(kept))]
 
 
+@pytest.mark.usefixtures("never_signing")
+async def test_closing_makes_no_store_where_there_is_none_any_more(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    async with opened(path) as provider:
+        await remember(provider, "drink", "Anna drinks tea")
+        path.rename(tmp_path / "moved.db")
+    assert not path.exists()
+
+
 def test_processes_that_write_at_once_leave_every_fact_signed(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with (

@@ -72,8 +72,8 @@ class Backlog:
                 await anyio.sleep(left)
 
     async def finish(self) -> None:
-        """Sign what is left, for a moment; the next search makes do without the rest, and notes it."""
-        if self._ids:
+        """Sign what is left, for a moment, before the store is closed; the next search makes do without the rest."""
+        if self._ids and self._database.is_there:  # else a store would be made where it was taken away
             with anyio.move_on_after(_CLOSING_S, shield=True):
                 await self._sign_noted()
 

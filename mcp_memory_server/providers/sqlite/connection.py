@@ -118,6 +118,14 @@ class Database:
         self.epoch = 0
         """Rises when the file is opened anew; caches of an earlier epoch are worthless."""
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the path names a file, be it another one by now."""
+        try:
+            return files.identity(self.path) is not None
+        except OSError:
+            return False
+
     async def read(self, work: Work[T]) -> T:
         """Run `work` on one snapshot, in a read transaction that ends with it. Never waits for writers."""
         return await self._run(_transaction("BEGIN", work), writing=False)
