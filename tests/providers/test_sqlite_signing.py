@@ -228,6 +228,28 @@ async def test_what_changes_between_reading_it_and_storing_its_signature_is_left
         assert (rows(path) == [("drink", signature_of(record))]) is is_signed
 
 
+@pytest.mark.parametrize(
+    "damage",
+    ["DELETE FROM signature", "UPDATE signature SET lexical = x'01ff'", "UPDATE signature SET lexical = x'00'"],
+)
+async def test_a_record_restored_as_another_text_between_reading_and_mending_keeps_its_own_signature(
+    tmp_path: Path, damage: str
+) -> None:
+    """Its version is that of the text that was read."""
+    path = tmp_path / "memory.db"
+    async with opened(path) as provider:
+        record = await remember(provider, "drink", "Anna drinks tea")
+        await until_signed(path)
+        with closing(sqlite3.connect(path, isolation_level=None)) as db:
+            db.execute(damage)
+            read = signing.stale(db, 0, None).stale
+            restored = raw_record(record.id, record.key, "Anna eats bread")
+            await provider.restore(RestoreRequest(((restored,),), minute(1)))
+            signing.sign(db, read)
+        assert [(stale.record.text, stale.record.version) for stale in read] == [(record.text, restored.version)]
+        assert rows(path) == [("drink", signature_of(restored))]
+
+
 @pytest.mark.usefixtures("never_signing")
 async def test_nothing_is_signed_with_what_was_read_of_a_store_that_was_exchanged_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

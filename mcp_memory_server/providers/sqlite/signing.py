@@ -29,8 +29,12 @@ FROM memory JOIN scope ON scope.id = memory.scope_id
 JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
 WHERE memory.id IN (SELECT value FROM json_each(?))
 """
-_CURRENT_AT = "SELECT scope_id FROM memory WHERE number = ? AND version = ? AND status = 'active'"
-_SIGN = "UPDATE signature SET lexical = ? WHERE scope_id = ? AND number = ? AND lexical = ?"
+_HELD = """
+SELECT memory.scope_id, lexical
+FROM memory LEFT JOIN signature ON signature.scope_id = memory.scope_id AND signature.number = memory.number
+WHERE memory.number = ? AND version = ? AND status = 'active'
+"""
+_SIGN = "UPDATE signature SET lexical = ? WHERE scope_id = ? AND number = ?"
 _SIGN_ANEW = "UPDATE signature SET generation = ?, lexical = ? WHERE scope_id = ? AND number = ?"
 
 
@@ -83,11 +87,11 @@ def sign(db: sqlite3.Connection, found: Sequence[Stale]) -> None:
     places: dict[str, ScopeGeneration] = {}
     for wanted in found:
         scope = wanted.record.scope
-        current = db.execute(_CURRENT_AT, (wanted.number, wanted.record.version)).fetchone()
-        if current is None:
+        held = db.execute(_HELD, (wanted.number, wanted.record.version)).fetchone()
+        if held is None or held[1] != wanted.held:  # its version may be the same: of a record that was restored
             continue
         if wanted.held is not None and is_outdated(wanted.held):
-            db.execute(_SIGN, (wanted.lexical, *current, wanted.number, wanted.held))
+            db.execute(_SIGN, (wanted.lexical, held[0], wanted.number))
             continue
         if scope not in places:
             places[scope] = advance(db, scope)
