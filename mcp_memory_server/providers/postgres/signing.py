@@ -28,15 +28,18 @@ ORDER BY memory.scope_id, memory.number LIMIT {_BATCH}
 # Vectors stay. The scopes are locked, so their generations stay what they are until the end.
 _SIGN_ANEW: Final = """
 WITH given AS (
-    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[])
-        AS given (place, number, version, key, thread, time_ms, lexical)
+    SELECT * FROM unnest(
+        $1::uuid[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bytea[], $8::bytea[]
+    ) AS given (place, number, version, key, thread, time_ms, lexical, held)
 ), signed AS (
     INSERT INTO signature (scope_id, number, generation, key, thread, time_ms, lexical)
     SELECT place, given.number, scope.generation + 1, given.key, given.thread, given.time_ms, given.lexical
     FROM given
     JOIN memory ON memory.scope_id = given.place AND memory.number = given.number AND memory.version = given.version
     JOIN scope ON scope.scope_id = given.place
+    LEFT JOIN signature AS current ON current.scope_id = given.place AND current.number = given.number
     WHERE memory.scope_id = ANY($1) AND memory.status = 'active' AND scope.scope_id = ANY($1)
+      AND current.lexical IS NOT DISTINCT FROM given.held
     ON CONFLICT (scope_id, number) DO UPDATE SET generation = excluded.generation, lexical = excluded.lexical
     RETURNING scope_id
 )
@@ -51,6 +54,8 @@ class Stale:
     number: int
     record: MemoryRecord
     lexical: bytes
+    held: bytes | None
+    """What the store has in its place; None where it has nothing."""
 
 
 class Position(NamedTuple):
@@ -86,12 +91,15 @@ def _stale(rows: Sequence[Sequence[Any]], language: str | None) -> tuple[Stale, 
         record = record_of(told(scope), row)
         lexical = signature_of(record, language)
         if lexical != held:
-            found.append(Stale(number, record, lexical))
+            found.append(Stale(number, record, lexical, held))
     return tuple(found)
 
 
 async def sign(db: Transaction, found: Sequence[Stale]) -> None:
-    """Write these signatures, except where the record was replaced meanwhile. Vectors stay."""
+    """Write these signatures, except where the record was replaced or signed meanwhile. Vectors stay.
+
+    The version of one that was restored may be the one that was read, and its text another.
+    """
     if not found:
         return
     await begin_at_held(db, {wanted.record.scope for wanted in found})
@@ -104,6 +112,7 @@ async def sign(db: Transaction, found: Sequence[Stale]) -> None:
             stored(wanted.record.origin.thread_id or ""),
             epoch_ms(wanted.record.updated_at),
             wanted.lexical,
+            wanted.held,
         )
         for wanted in found
     ]

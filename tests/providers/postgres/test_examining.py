@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anyio
 import pytest
 
-from mcp_memory_server.providers.contract.samples import erasing, question, remember
-from mcp_memory_server.providers.postgres import open_postgres
+from mcp_memory_server.providers.base import RestoreRequest
+from mcp_memory_server.providers.contract.samples import erasing, minute, question, raw_record, remember
+from mcp_memory_server.providers.postgres import open_postgres, signing
 from mcp_memory_server.providers.postgres.connection import Database, Transaction
 from tests.providers.postgres_server import PARTITIONS, cluster, fresh_store, run
 
@@ -74,6 +77,30 @@ async def test_what_search_cannot_find_is_signed_anew() -> None:
         assert (await provider.examine()).faults == ()
     async with open_postgres(store.url) as provider:
         assert [hit.record for hit in await provider.search(question("Lyon"))] == [record]
+
+
+@pytest.mark.parametrize("damage", ["DELETE FROM {}", r"UPDATE {} SET lexical = '\x01ff'"])
+async def test_a_record_restored_as_another_text_while_it_is_examined_keeps_its_own_signature(
+    monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    """Its version is that of the text that was read."""
+    store = fresh_store()
+
+    async def read_and_restore(*asked: Any) -> signing.Batch:
+        batch = await stale(*asked)
+        assert [found.record for found in batch.stale] == [record]
+        await other.restore(RestoreRequest(((raw_record(record.id, "office", "Göteborg"),),), minute(1)))
+        return batch
+
+    stale = signing.stale
+    async with open_postgres(store.url) as provider, open_postgres(store.url) as other:
+        record = await remember(provider, "office", "Lyon")
+        run(store.admin_url, damage.format("mcp_memory.signature"))
+        with monkeypatch.context() as patched:
+            patched.setattr(signing, "stale", read_and_restore)
+            assert (await provider.examine()).faults == ()
+    async with open_postgres(store.url) as provider:
+        assert [hit.record.text for hit in await provider.search(question("Göteborg"))] == ["Göteborg"]
 
 
 async def test_an_erasure_that_waits_is_a_fault_with_its_reason_until_it_can_be_completed() -> None:
