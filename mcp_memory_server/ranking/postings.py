@@ -46,11 +46,13 @@ def row_type(count: int) -> type[np.integer[Any]]:
     return np.uint16 if count <= 0xFFFF else np.int32
 
 
-def spread(first: NDArray[Any], second: NDArray[Any], is_first: NDArray[np.bool_], dtype: DTypeLike) -> NDArray[Any]:
-    """Two arrays as one: where the mask is true stand the values of the first, in order, elsewhere the others."""
-    values = np.empty(len(is_first), dtype=dtype)
-    values[is_first] = first
-    values[~is_first] = second
+def spread(first: NDArray[Any], second: NDArray[Any], places: NDArray[np.int64], dtype: DTypeLike) -> NDArray[Any]:
+    """Two arrays as one: the values of the second stand at these places, those of the first around them, in order."""
+    values = np.empty(len(first) + len(second), dtype=dtype)
+    values[places] = second
+    around = np.ones(len(values), dtype=np.bool_)
+    around[places] = False
+    values[around] = first
     return values
 
 
@@ -108,10 +110,9 @@ class Postings:
         starts = np.concatenate([_ZERO, holding.cumsum()])
         # A run of the others ends where the joined one does.
         shifts = starts.take(places + 1) - others.starts[1:]
-        is_ours = np.ones(len(self.rows) + len(others.rows), dtype=np.bool_)
-        is_ours[shifts.repeat(others_holding) + _counting(len(others.rows))] = False
-        rows = spread(self.rows, others.rows.astype(np.int64) + own_rows, is_ours, row_type(all_rows))
-        return Joined(Postings(hashes, starts, rows), is_ours, known.nonzero()[0], places)
+        theirs = shifts.repeat(others_holding) + _counting(len(others.rows))
+        rows = spread(self.rows, others.rows.astype(np.int64) + own_rows, theirs, row_type(all_rows))
+        return Joined(Postings(hashes, starts, rows), theirs, known.nonzero()[0], places)
 
     @property
     def nbytes(self) -> int:
@@ -169,8 +170,8 @@ class Joined(NamedTuple):
     """Two sets of postings as one."""
 
     postings: Postings
-    is_ours: NDArray[np.bool_]
-    """For each posting whether it comes from the first set; those of either are in the order they were in."""
+    theirs: NDArray[np.int64]
+    """For each posting of the second set its place now; those of the first stand around them, in order."""
     places: NDArray[np.int64]
     """For each hash of the first set its place now."""
     others_places: NDArray[np.int64]

@@ -136,14 +136,14 @@ def living_rows(segment: Segment, alive: NDArray[np.bool_]) -> Segment:
 def join_segments(first: Segment, second: Segment) -> Segment:
     """One segment with the rows of the first and then those of the second, which share no number."""
     rows = len(first), len(first) + len(second)
-    postings, is_ours, places, others = first.postings.joined(second.postings, *rows)
+    postings, theirs, places, others = first.postings.joined(second.postings, *rows)
     terms = [now.astype(np.int32).take(part.terms_of_rows) for now, part in ((places, first), (others, second))]
     term_postings = len(first.frequencies) + len(second.frequencies)
     return Segment(
         **{name: np.concatenate([getattr(first, name), getattr(second, name)]) for name in _BY_ROW},
         postings=postings,
         term_count=int(postings.starts.searchsorted(term_postings)),
-        frequencies=spread(first.frequencies, second.frequencies, is_ours[:term_postings], np.uint8),
+        frequencies=spread(first.frequencies, second.frequencies, theirs[: len(second.frequencies)], np.uint8),
         subjects=first.subjects.joined(second.subjects, *rows).postings,
         terms_of_rows=np.concatenate(terms),
         term_starts=np.concatenate([first.term_starts, second.term_starts[1:] + first.term_starts[-1]]),
