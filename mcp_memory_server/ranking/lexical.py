@@ -143,7 +143,8 @@ def feedback(caller: Caller, match: LexicalMatch, score: NDArray[np.float32]) ->
 
     A term is worth its rarity times the scores of the best rows that hold it, and a row the sum of its terms.
     """
-    best = (-score).argsort(kind="stable")[:_FEEDBACK_RECORDS]
+    # Among equal ones by number: where a row stands depends on what was written since the block was read.
+    best = np.lexsort((caller.numbers, -score))[:_FEEDBACK_RECORDS]
     credit = score.take(best)
     if credit[-1] <= 0:
         best, credit = best[credit > 0], credit[credit > 0]

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 from itertools import count
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,16 @@ def test_a_block_of_several_segments_ranks_like_one(written: list[list[Row]], go
     whole = SignatureBlock.from_rows(kept for part in parts for kept in part if kept.number not in gone)
     question = Question("When does Anna drink tea in Oslo?", NOW)
     assert rank([apart], question, 50) == rank([whole], question, 50)
+
+
+@given(st.lists(st.sampled_from(("jam", "tea", "fog", "ink", "sun")), min_size=12, max_size=30), st.randoms())
+def test_where_a_row_stands_does_not_matter(liked: list[str], chance: Random) -> None:
+    """A process that saw a record replaced has its row elsewhere than one that reads the scope now. It could show among
+    records that answer equally well, of which some have to be taken for the best."""
+    rows = [row(number, f"Ann likes {what}") for number, what in enumerate(liked)]
+    moved = SignatureBlock.from_rows(chance.sample(rows, len(rows)))
+    question = Question("What does Ann like?", NOW)
+    assert rank([moved], question, 40) == rank([SignatureBlock.from_rows(rows)], question, 40)
 
 
 def test_a_write_to_a_large_block_shares_the_untouched_columns() -> None:
