@@ -3,9 +3,10 @@
     python benchmarks/latency.py [--sizes 10000,100000,1000000] [--calls 200] [--stores FOLDER]
 
 For each store size a real server process is attached to. The call that does nothing is that of a tool which takes the
-whole way of a call and reads no memory (no_op.py). Callers hold 200 and 2,400 facts; the rest of
-the store is other people's. Cold is the first question of a fresh process. Beside the time that the client waited
-stands the processor time of the server, which other work on the machine moves less.
+whole way of a call and reads no memory (no_op.py). Callers hold 200 and 2,400 facts; the rest of the store is other
+people's. Cold is the first question of a fresh process. How a recall grows with the store is told by asking all stores
+in turn: one after another they would be compared by what the machine's clock did meanwhile. Beside the time that the
+client waited stands the processor time of the server, which other work on the machine moves less.
 
 A durable write is measured at the provider without transport, against a bare transaction of one row under the same
 settings on the same disk. Filling a store of a million takes some minutes; with --stores it is kept for the next run.
@@ -18,7 +19,7 @@ import sqlite3
 import statistics
 import tempfile
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -63,9 +64,13 @@ class Times:
         return statistics.median(self.worked)
 
 
+def _command(url: str, actor: str) -> list[str]:
+    return [SERVER, "--url", url, "--actor", actor, "--log-level", "ERROR", "--toolsets", "nothing"]
+
+
 def measure(url: str, actor: str, calls: int) -> dict[str, Times]:
     """Calls of one caller, each kind in turn, so that a busy moment hits all of them."""
-    command = [SERVER, "--url", url, "--actor", actor, "--log-level", "ERROR", "--toolsets", "nothing"]
+    command = _command(url, actor)
     kinds = {kind: Times() for kind in ("nothing", "warm recall", "list", "cold recall", "remember", "recall after it")}
     for _ in range(5):
         with attached(command) as client:
@@ -123,34 +128,42 @@ def word(ratio: float, limit: float | None) -> str:
     return f"ok, limit {limit}" if ratio <= limit else f"ABOVE {limit}"
 
 
-def report(size: int, actor: str, times: dict[str, Times], first: dict[tuple[str, str], Times]) -> None:
-    """A line for each kind of call; `first` holds the times of the smallest store."""
+def report(size: int, actor: str, times: dict[str, Times]) -> None:
+    """A line for each kind of call."""
     nothing = times["nothing"]
     for kind, taken in times.items():
         ratio = taken.p50 / nothing.p50
-        base = first.setdefault((actor, kind), taken)
-        grown = taken.p50 / base.p50
-        works = f"{taken.work / nothing.work:>9.1f}{taken.work / base.work:>8.2f}" if nothing.work else ""
-        waits = f"{taken.p50:>8.2f}{taken.p95:>8.2f}{ratio:>8.1f}{grown:>8.2f}"
-        print(
-            f"{size:>9} {CALLERS[actor]:>6} {kind:16}{waits}{works}  {word(ratio, LIMITS.get((actor, kind)))}",
-            flush=True,
-        )
+        works = f"{taken.work / nothing.work:>8.1f}" if nothing.work else ""
+        waits = f"{taken.p50:>8.2f}{taken.p95:>8.2f}{ratio:>8.1f}"
+        limit = LIMITS.get((actor, kind))
+        print(f"{size:>9} {CALLERS[actor]:>6} {kind:16}{waits}{works}  {word(ratio, limit)}", flush=True)
+
+
+def growth(urls: list[str], actor: str, calls: int) -> list[float]:
+    """A warm recall in each store over one in the first, all stores being asked in turn."""
+    taken = [Times() for _ in urls]
+    with ExitStack() as stack:
+        clients = [stack.enter_context(attached(_command(url, actor))) for url in urls]
+        for number in range(calls + len(QUERIES)):
+            if number == len(QUERIES):  # each question was asked once
+                taken = [Times() for _ in urls]
+            for client, times in zip(clients, taken, strict=True):
+                times.take(client, "recall_digest", {"query": QUERIES[number % len(QUERIES)]})
+    return [times.p50 / taken[0].p50 for times in taken]
 
 
 def run(folder: Path, sizes: list[int], calls: int) -> None:
-    print(f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x first':>8}{'x no-op':>9}{'x first':>8}")
-    print(f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'store':>8}{'work':>9}{'work':>8}")
-    first: dict[tuple[str, str], Times] = {}
-    for size in sizes:
-        url = anyio.run(filled, folder, size)
+    urls = [anyio.run(filled, folder, size) for size in sizes]
+    for actor in CALLERS:
+        for size, grown in list(zip(sizes, growth(urls, actor, calls), strict=True))[1:]:
+            told = f"{grown:.2f} x that at {sizes[0]}: {word(grown, GROWTH_LIMIT)}"
+            print(f"{size:>9} {CALLERS[actor]:>6} a warm recall takes {told}", flush=True)
+    print(f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x no-op':>8}")
+    print(f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'work':>8}")
+    for size, url in zip(sizes, urls, strict=True):
         for actor in CALLERS:
-            times = measure(url, actor, calls)
-            report(size, actor, times, first)
-            grown = times["warm recall"].p50 / first[actor, "warm recall"].p50
-            if size > sizes[0]:
-                print(f"{'':16} warm recall grew {grown:.2f} times: {word(grown, GROWTH_LIMIT)}")
-    print(memory.shown(*memory.measure(anyio.run(filled, folder, sizes[-1]))))
+            report(size, actor, measure(url, actor, calls))
+    print(memory.shown(*memory.measure(urls[-1])))
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         ratio, fastest = anyio.run(write_ratios, Path(scratch))
     print(

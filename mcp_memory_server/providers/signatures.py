@@ -101,9 +101,7 @@ def words_in_common(question: str, records: Iterable[MemoryRecord]) -> list[list
     They are given as they were asked (folded), in order. The language is detected, of questions and of records: where
     a store has one of its own, a form may be missed.
     """
-    from mcp_memory_server.ranking.text import read_query  # noqa: PLC0415  # the stemmers
-
-    asked = [(forms[0], forms[-1]) for forms in read_query(question).words]
+    asked = [(forms[0], forms[-1]) for forms in ranking.read_query(question).words]
     shared: list[list[str]] = []
     for held in _forms_of.of_each(records):
         words: list[str] = []
@@ -116,11 +114,9 @@ def words_in_common(question: str, records: Iterable[MemoryRecord]) -> list[list
 
 def _made_forms(record: MemoryRecord) -> frozenset[str]:
     """All forms of a record's words."""
-    from mcp_memory_server.ranking.text import forms_of_text  # noqa: PLC0415  # the stemmers
-
     passage = "\n".join(part for part in (record.key, record.text, *record.tags, record.subject) if part)
     # A set of a set takes half of what one takes that grew word by word.
-    return frozenset({form for forms in forms_of_text(passage) for form in forms})
+    return frozenset({form for forms in ranking.forms_of_text(passage) for form in forms})
 
 
 _forms_of: Final = Derived[MemoryRecord, frozenset[str]](_made_forms)

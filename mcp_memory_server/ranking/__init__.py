@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .languages import known_languages
     from .segment import Row
     from .signature import SIGNATURE_VERSION, encode_signature
-    from .text import terms
+    from .text import forms_of_text, read_query, terms
     from .vectors import QueryVectors, TokenSource, encode_tokens, encode_vector
 
 __all__ = [
@@ -31,8 +31,10 @@ __all__ = [
     "encode_signature",
     "encode_tokens",
     "encode_vector",
+    "forms_of_text",
     "known_languages",
     "rank",
+    "read_query",
     "terms",
 ]
 
@@ -51,8 +53,10 @@ _HOMES: Final = {
     "encode_signature": "signature",
     "encode_tokens": "vectors",
     "encode_vector": "vectors",
+    "forms_of_text": "text",
     "known_languages": "languages",
     "rank": "engine",
+    "read_query": "text",
     "terms": "text",
 }
 
