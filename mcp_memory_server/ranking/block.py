@@ -12,9 +12,9 @@ from .bm25 import length_divisors, rarity, saturated
 from .segment import Row, Segment, build_segment, join_segments, living_rows
 from .threads import ThreadOrder
 
-# Up to so many rows a block is one segment after every write, all of it alive: that is ranked in half of the time, so it
-# pays with the second question. With more the first question after a write would wait too long: at 2,400 rows joining
-# takes .5 ms, 1.1 ms where a row is replaced, and as much again in a server, where fresh memory has to be had for it.
+# Up to so many rows a block is one segment after every write, all of it alive: that is ranked in half of the time, so
+# it pays with the second question. With more the first question after a write would wait too long: at 2,400 rows
+# joining takes .5 ms, 1.1 ms where a row is replaced, and as much again in a server, which has to get fresh memory.
 _ALWAYS_WHOLE = 1_000
 # Beyond, a write adds a small segment; it is joined with the one before once that is not this many times larger. So a
 # scope of 10,000 records has at most five segments, and a record is moved a few times in its life.
