@@ -39,6 +39,10 @@ SERVER: Final = str(Path(__file__).with_name("no_op.py"))
 WRITE_LIMIT: Final = 2
 # One process differs from the next by some hundredths, by where its memory happens to lie.
 SERVERS: Final = 4
+HEADS: Final = (
+    f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x no-op':>8}\n"
+    f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'work':>8}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +162,7 @@ def run(folder: Path, sizes: list[int], calls: int) -> None:
         for size, grown in list(zip(sizes, growth(urls, actor, calls), strict=True))[1:]:
             told = f"{grown:.2f} x that at {sizes[0]}: {word(grown, GROWTH_LIMIT)}"
             print(f"{size:>9} {CALLERS[actor]:>6} a warm recall takes {told}", flush=True)
-    print(f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x no-op':>8}")
-    print(f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'work':>8}")
+    print(HEADS)
     for size, url in zip(sizes, urls, strict=True):
         for actor in CALLERS:
             report(size, actor, measure(url, actor, calls))

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 import anyio
 from facts import AT, CALLERS, QUERIES, filled, record
-from latency import GROWTH_LIMIT, measure, report, word
+from latency import GROWTH_LIMIT, HEADS, measure, report, word
 from stdio_client import attached
 
 from mcp_memory_server.providers.base import RestoreRequest
@@ -150,9 +150,8 @@ def run(url: str, admin_url: str, folder: Path, sizes: list[int], calls: int) ->
     anyio.run(seed, url)
     ratio = beside_sqlite(url, anyio.run(filled, folder, SEED), calls)
     print(f"warm recall of 200 facts: {ratio:.2f} x the same over SQLite; {word(ratio, BESIDE_SQLITE_LIMIT)}")
-    print(f"{'':33}{'ms':>8}{'ms':>8}{'x no-':>8}{'x first':>8}{'x no-op':>9}{'x first':>8}")
-    print(f"{'facts':>9} {'own':>6} {'call':16}{'p50':>8}{'p95':>8}{'op':>8}{'store':>8}{'work':>9}{'work':>8}")
-    first: dict[tuple[str, str], Any] = {}
+    print(HEADS)
+    first: dict[str, float] = {}
     for size in sizes:
         started = time.monotonic()
         bytes_held = anyio.run(grow, admin_url, size)
@@ -160,9 +159,9 @@ def run(url: str, admin_url: str, folder: Path, sizes: list[int], calls: int) ->
         show_bytes(size, bytes_held)
         for actor in CALLERS:
             times = measure(url, actor, calls)
-            report(size, actor, times, first)
+            report(size, actor, times)
             ratio = times["warm recall"].p50 / times["nothing"].p50
-            grown = ratio * first[actor, "nothing"].p50 / first[actor, "warm recall"].p50
+            grown = ratio / first.setdefault(actor, ratio)
             if size > sizes[0]:
                 print(f"{'':16} warm recall, as a ratio, grew {grown:.2f} times: {word(grown, GROWTH_LIMIT)}")
 
