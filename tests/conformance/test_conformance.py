@@ -50,10 +50,12 @@ def judge(base: str, revision: str, folder: Path, *arguments: str) -> Run:
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[tuple[str, str], "Future[Run]"]]:
     """The suite's runs, beside each other, since it mostly waits; each is awaited by the test that asks for it."""
     folder = tmp_path_factory.mktemp("conformance")
+    # Two suites at one server, all from one address, ask more in a moment than is let through by default.
+    served = {"requests_per_minute": "0"}
     with ExitStack() as running:
-        product = running.enter_context(web_process(folder, "product"))
+        product = running.enter_context(web_process(folder, "product", **served))
         fixtures = running.enter_context(
-            web_process(folder, "fixtures", command=FIXTURES, toolsets="conformance", url="memory://")
+            web_process(folder, "fixtures", command=FIXTURES, toolsets="conformance", url="memory://", **served)
         )
         beside = running.enter_context(ThreadPoolExecutor(2 * len(REVISIONS)))
         started: dict[tuple[str, str], Future[Run]] = {}
