@@ -122,7 +122,7 @@ class HeldScopes(Generic[P, E]):
         found: list[Held] = []
         for scope in scopes:
             held = self._held.get((scope.id, embedder))
-            if held is None or held.generation != scope.generation:
+            if held is None or not held.is_of(scope):
                 return None
             found.append(held)
         return found
@@ -139,7 +139,7 @@ class HeldScopes(Generic[P, E]):
         where it has any: so the same records are the same objects to whoever is shown them.
         """
         held = self.get(scope, None)
-        if held is not None and held.generation == scope.generation:
+        if held is not None and held.is_of(scope):
             self._listed.pop(scope.id, None)  # it may be of an earlier generation, and nobody would let go of it
             return held.records
         generation, records = self._listed.get(scope.id, (0, {}))

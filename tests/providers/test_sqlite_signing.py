@@ -448,3 +448,19 @@ async def test_what_a_later_release_signed_is_left_to_it(tmp_path: Path) -> None
     async with opened(path) as provider:
         assert await found(provider, "tea") == ["drink"]
     assert rows(path) == [("drink", later)]
+
+
+async def test_what_a_killed_process_left_is_signed_by_whoever_had_searched_before(tmp_path: Path) -> None:
+    """A few changed rows are read where they are ranked, and not by the reading thread."""
+    path = tmp_path / "memory.db"
+    async with opened(path) as provider:
+        await remember(provider, "drink", "Anna drinks tea")
+        assert await found(provider) == ["drink"]
+        await until_signed(path)
+        with writing_process(path, "Ben", 2, 3600) as process:
+            assert process.stdout is not None
+            assert await anyio.to_thread.run_sync(process.stdout.readline) == "acknowledged\n"
+            process.kill()
+        assert unsigned(path) == ["Ben 0", "Ben 1"]
+        assert set(await found(provider, "Who drinks a cup?")) >= {"Ben 0", "Ben 1"}
+        await until_signed(path)

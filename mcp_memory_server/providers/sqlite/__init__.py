@@ -164,7 +164,7 @@ class SqliteProvider:
         found = self._database.glance(lambda db: search.search_at_once(db, self._cache, request))
         if found is None:
             found = await self._database.read(lambda db: search.search(db, self._cache, request))
-            self._backlog.wake()  # it may have noted some
+        self._backlog.wake()  # either may have noted some
         return found
 
     async def unembedded(
